@@ -8,8 +8,7 @@
 #include "input.h"
 #include "option_table.h"
 #include "output.h"
-#include "plot.h"
-#include "plot_ops.h"
+#include "plot_bins.h"
 
 #define DEFAULT_OUTPUT "osprof.svg"
 
@@ -26,16 +25,8 @@ struct plot_options {
     const struct recording *recording; /* for --layers */
 };
 
-static bool is_timeline(const struct plot_options *options) {
-    return options->figure && strcmp(options->figure, "timeline") == 0;
-}
-
-static bool is_joint(const struct plot_options *options) {
-    return options->figure && strcmp(options->figure, "joint") == 0;
-}
-
-static bool is_of_layers(const struct plot_options *options) {
-    return options->figure && strcmp(options->figure, "layers") == 0;
+static bool is_figure(const struct plot_options *options, const char *name) {
+    return options->figure && strcmp(options->figure, name) == 0;
 }
 
 /* ---- Reading profiles --------------------------------------------------------------------------- */
@@ -62,41 +53,35 @@ static enum status make_comparable(struct plot *plot) {
 
 /* ---- Choosing operations ------------------------------------------------------------------------ */
 
-static bool is_drawn(const struct plot *plot, const char *op_name) {
-    for (size_t i = 0; i < plot->op_count; i++) {
-        if (strcasecmp(plot->ops[i].name, op_name) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Nothing is drawn unless all requested ops exist. */
-static enum status report_absent(const struct plot_options *options) {
+static enum status choose_ops(struct plot_options *options) {
     const struct plot *plot = &options->plot;
+    const char *where = plot->profile_count == 1 ? plot->names[0] : "these profiles";
+    int error = plot_ops_choose(&options->plot, &options->ops);
+    if (error)
+        return complain_unplottable(plot, error);
     for (size_t i = 0; i < options->ops.count; i++) {
-        if (!is_drawn(plot, options->ops.texts[i])) {
-            complain("no call of %s has ended in %s; 'osprof show' lists the operations of a profile",
-                     options->ops.texts[i], plot->profile_count == 1 ? plot->names[0] : "these profiles");
+        const char *name = options->ops.texts[i];
+        size_t at = 0;
+        while (at < plot->op_count && strcasecmp(plot->ops[at].name, name) != 0)
+            at++;
+        if (at == plot->op_count) {
+            complain("no call of %s has ended in %s; 'osprof show' lists the operations of a profile", name, where);
             return STATUS_NOT_SO;
         }
     }
     if (plot->op_count > 0)
         return STATUS_OK;
-    complain("nothing to plot: no call has ended in %s", plot->profile_count == 1 ? plot->names[0] : "these profiles");
+    complain("nothing to plot: no call has ended in %s", where);
     return STATUS_NOT_SO;
-}
-
-static enum status choose_ops(struct plot_options *options) {
-    int error = plot_ops_choose(&options->plot, &options->ops);
-    return error ? complain_unplottable(&options->plot, error) : report_absent(options);
 }
 
 /* ---- Drawing ------------------------------------------------------------------------------------ */
 
 static enum status report_no_data(const struct plot_options *options, const struct input *input) {
     const char *name = options->plot.names[0];
-    const bool joint = is_joint(options);
-    if (is_of_layers(options)) {
+    const bool joint = is_figure(options, "joint");
+    if (is_figure(options, "layers")) {
         complain("no calls of %s in %s; 'osprof show' has a table of its operations",
                  options->ops.count > 0 ? "these operations" : "an operation at two layers", name);
         return STATUS_NOT_SO;
@@ -114,11 +99,11 @@ static enum status report_no_data(const struct plot_options *options, const stru
 
 static int write_figure(const void *context, FILE *script) {
     const struct plot_options *options = context;
-    if (is_of_layers(options))
+    if (is_figure(options, "layers"))
         return plot_layers(&options->plot, options->recording, &options->ops, script);
-    if (is_joint(options))
+    if (is_figure(options, "joint"))
         return plot_joints(&options->plot, script);
-    if (!is_timeline(options))
+    if (!is_figure(options, "timeline"))
         return plot_histograms(&options->plot, script);
     return options->landscape ? plot_landscape(&options->plot, script) : plot_timeline(&options->plot, script);
 }
@@ -136,11 +121,20 @@ static enum status complain_unscripted(const struct plot_options *options, const
     return STATUS_TROUBLE;
 }
 
-static enum status draw(const struct plot_options *options, const char *script, size_t script_bytes) {
+static enum status plot_figure(struct plot_options *options, const struct input *input) {
+    CLEANUP_FREE char *script = NULL;
     CLEANUP_FREE char *picture = NULL;
+    size_t script_bytes = 0;
     size_t picture_bytes = 0;
     char reason[GNUPLOT_REASON_SIZE];
-    int error = gnuplot_run(script, script_bytes, &picture, &picture_bytes, reason);
+    int error = output_format(write_figure, options, &script, &script_bytes);
+    if (error)
+        return complain_unscripted(options, input, error);
+    if (options->script) {
+        fwrite(script, 1, script_bytes, stdout);
+        return STATUS_OK;
+    }
+    error = gnuplot_run(script, script_bytes, &picture, &picture_bytes, reason);
     if (error == -ENOENT)
         complain("cannot plot: there is no gnuplot in the PATH (Debian: apt-get install gnuplot-nox); "
                  "--gnuplot writes the script for one elsewhere");
@@ -153,57 +147,29 @@ static enum status draw(const struct plot_options *options, const char *script, 
     return output_deliver(options->output, DEFAULT_OUTPUT, 0644, picture, picture_bytes) ? STATUS_OK : STATUS_TROUBLE;
 }
 
-static enum status plot_figure(struct plot_options *options, const struct input *input) {
-    CLEANUP_FREE char *script = NULL;
-    size_t script_bytes = 0;
-    int error = output_format(write_figure, options, &script, &script_bytes);
-    if (error)
-        return complain_unscripted(options, input, error);
-    if (!options->script)
-        return draw(options, script, script_bytes);
-    fwrite(script, 1, script_bytes, stdout);
-    return STATUS_OK;
-}
-
-static void find_times(struct plot_options *options) {
-    struct plot *plot = &options->plot;
-    if (options->no_labels || options->figure)
-        return;
-    if (plot->profile_count > 1)
-        calibration_for_pair(plot->profiles[0], plot->profiles[1], &plot->times[0], &plot->times[1]);
-    else
-        calibration_for_profile(plot->profiles[0], &plot->times[0]);
-}
-
-static enum status complain_no_layers(const struct plot_options *options, const struct input *input) {
-    const struct recording *recording = &input->layers;
-    if (recording->count == 0)
-        complain("no layers in %s: it is a profile of one layer; 'osprof run --layers' records several",
-                 options->plot.names[0]);
-    for (size_t i = 0; i < recording->count; i++)
-        if (recording->layers[i].clock.frequency_hz == 0)
-            complain(
-                "cannot plot the layers of %s: the layer %s does not tell its clock's rate, so they have no common "
-                "unit of time",
-                options->plot.names[0], aggstats_profile_label(&recording->layers[i], "layer"));
-    return recording->count == 0 ? STATUS_NOT_SO : STATUS_TROUBLE;
-}
-
-static bool have_layers(const struct recording *recording) {
-    for (size_t i = 0; i < recording->count; i++)
-        if (recording->layers[i].clock.frequency_hz == 0)
-            return false;
-    return recording->count > 0;
+static enum status check_layers(const struct recording *recording, const char *name) {
+    enum status status = STATUS_OK;
+    if (recording->count == 0) {
+        complain("no layers in %s: it is a profile of one layer; 'osprof run --layers' records several", name);
+        return STATUS_NOT_SO;
+    }
+    for (size_t i = 0; i < recording->count; i++) {
+        if (recording->layers[i].clock.frequency_hz > 0)
+            continue;
+        complain("cannot plot the layers of %s: the layer %s does not tell its clock's rate, so they have no common "
+                 "unit of time",
+                 name, aggstats_profile_label(&recording->layers[i], "layer"));
+        status = STATUS_TROUBLE;
+    }
+    return status;
 }
 
 static enum status plot_all_layers(struct plot_options *options) {
     struct input input;
     if (input_load_recording(options->plot.names[0], &input) != 0)
         return STATUS_TROUBLE;
-    enum status status = STATUS_OK;
-    if (!have_layers(&input.layers)) {
-        status = complain_no_layers(options, &input);
-    } else {
+    enum status status = check_layers(&input.layers, options->plot.names[0]);
+    if (status == STATUS_OK) {
         options->recording = &input.layers;
         options->plot.profiles[0] = &input.layers.layers[0];
         status = plot_figure(options, &input);
@@ -228,10 +194,14 @@ static enum status plot(struct plot_options *options) {
         status = make_comparable(plot);
     if (status == STATUS_OK)
         status = choose_ops(options);
-    if (status == STATUS_OK) {
-        find_times(options);
-        status = plot_figure(options, &inputs[0]);
+    if (status == STATUS_OK && !options->no_labels && !options->figure) {
+        if (plot->profile_count > 1)
+            calibration_for_pair(plot->profiles[0], plot->profiles[1], &plot->times[0], &plot->times[1]);
+        else
+            calibration_for_profile(plot->profiles[0], &plot->times[0]);
     }
+    if (status == STATUS_OK)
+        status = plot_figure(options, &inputs[0]);
     for (size_t i = 0; i < plot->profile_count; i++) {
         input_finish(&inputs[i]);
         plot->profiles[i] = NULL;
@@ -302,30 +272,26 @@ static bool parse_pixels(const char *text, char **ret_end, int *ret_pixels) {
     return pixels >= PLOT_SIZE_MIN && pixels <= PLOT_SIZE_MAX;
 }
 
-/* "1000x600" */
-static bool parse_size(const char *text, struct plot *plot) {
-    char *end;
-    return parse_pixels(text, &end, &plot->width) && *end == 'x' && parse_pixels(end + 1, &end, &plot->height) &&
-           *end == '\0';
-}
-
 static enum status check_options(const struct command *command, struct plot_options *options, int rest_count) {
     const char *output = options->output;
+    struct plot *plot = &options->plot;
+    char *end;
     if (output && !parse_format(output, &options->plot.format))
         return usage_error(command, "the format is told by the suffix, .svg, .png or .pdf; '%s' has none of them",
                            output);
-    if (options->size && !parse_size(options->size, &options->plot))
+    if (options->size && !(parse_pixels(options->size, &end, &plot->width) && *end == 'x' &&
+                           parse_pixels(end + 1, &end, &plot->height) && *end == '\0'))
         return usage_error(command, "--size must be two numbers from %d to %d, as in 1000x600, not '%s'", PLOT_SIZE_MIN,
                            PLOT_SIZE_MAX, options->size);
     if (rest_count > PLOT_PROFILES_MAX)
         return usage_error(command, "one profile, or two to compare, not %d", rest_count);
     if (rest_count > 1 && options->figure)
         return usage_error(command, "--%s is of one profile, not of two", options->figure);
-    if (options->landscape && !is_timeline(options))
+    if (options->landscape && !is_figure(options, "timeline"))
         return usage_error(command, "--3d is a view of --timeline");
     if (options->no_labels && options->figure)
         return usage_error(command, "--no-labels is about histograms: --%s has no labels", options->figure);
-    if (options->layer && is_of_layers(options))
+    if (options->layer && is_figure(options, "layers"))
         return usage_error(command, "--layers draws all layers, and --layer one");
     if (options->script && output && output_is_stdout(output))
         return usage_error(command, "--gnuplot writes the script to standard output; -o names the script's picture, "
@@ -341,7 +307,7 @@ static enum status plot_arguments(struct plot_options *options, const struct arg
     options->plot.profile_count = count > 0 ? count : 1;
     if (options->script)
         options->plot.output = options->output ? options->output : DEFAULT_OUTPUT;
-    return is_of_layers(options) ? plot_all_layers(options) : plot(options);
+    return is_figure(options, "layers") ? plot_all_layers(options) : plot(options);
 }
 
 static enum status run_plot(const struct command *command, int argc, char **argv) {

@@ -141,29 +141,24 @@ static int explain(int wait_status, int messages_fd, size_t picture_bytes, char 
 
 /* ---- The process -------------------------------------------------------------------------------- */
 
-/* fds: standard input, output and error */
-static int spawn(const int fds[3], pid_t *ret_pid) {
+/* Runs it, and waits for its end. fds: standard input, output and error */
+static int run(const int fds[3], int *ret_wait_status) {
     static char name[] = "gnuplot"; /* arrays, because the arguments of a process are not constant */
     static char defaults[] = "--default-settings";
     static char standard_input[] = "-";
     char *const arguments[] = {name, defaults, standard_input, NULL};
     posix_spawn_file_actions_t actions;
+    pid_t pid = 0;
     int error = posix_spawn_file_actions_init(&actions);
     if (error)
         return -error;
     for (int i = 0; i < 3 && !error; i++)
         error = posix_spawn_file_actions_adddup2(&actions, fds[i], i);
     if (!error)
-        error = posix_spawnp(ret_pid, "gnuplot", &actions, NULL, arguments, environ);
+        error = posix_spawnp(&pid, "gnuplot", &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
-    return -error;
-}
-
-static int run(const int fds[3], int *ret_wait_status) {
-    pid_t pid = 0;
-    int error = spawn(fds, &pid);
     if (error)
-        return error;
+        return -error;
     while (waitpid(pid, ret_wait_status, 0) < 0) {
         if (errno != EINTR)
             return negative_errno();

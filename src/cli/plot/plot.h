@@ -1,5 +1,5 @@
-/* Figures of profiles, after those of the thesis, as gnuplot scripts that hold their data. There is a file
- * plot_<kind>.c per kind of figure; cmd_plot.c chooses. */
+/* Figures of profiles, after those of the thesis, as gnuplot scripts that hold their data. A file
+ * plot_<kind>.c is of a kind of figure; cmd_plot.c chooses. */
 #ifndef PLOT_H
 #define PLOT_H
 

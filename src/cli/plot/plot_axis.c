@@ -51,24 +51,6 @@ void plot_axis_format_power(const struct plot_axis *axis, int exponent, char ret
         snprintf(ret_text, UNITS_TEXT_SIZE, "1e%d", exponent);
 }
 
-static void put_mark(const struct plot_axis *axis, int exponent, const char *separator, bool labelled, FILE *script) {
-    char text[UNITS_TEXT_SIZE] = "";
-    if (labelled)
-        plot_axis_format_power(axis, exponent, text);
-    fputs(separator, script);
-    gnuplot_put_text(script, text, UNITS_TEXT_SIZE);
-    fprintf(script, " %.9g", plot_axis_at(axis, pow(10, exponent)));
-}
-
-/* Between one power and the next. */
-static void put_minor_marks(const struct plot_axis *axis, int exponent, FILE *script) {
-    for (int digit = 2; digit <= 9; digit++) {
-        double value = digit * pow(10, exponent);
-        if (value >= axis->low && value <= axis->high)
-            fprintf(script, ", '' %.9g 1", plot_axis_at(axis, value));
-    }
-}
-
 struct plot_marks plot_axis_marks(const struct plot_axis *axis) {
     struct plot_marks marks = {(int)ceil(log10(axis->low)), (int)floor(log10(axis->high)), 1};
     if (axis->labels_max > 0)
@@ -82,11 +64,21 @@ void plot_axis_put(const struct plot_axis *axis, const char *name, FILE *script)
         fprintf(script, "set logscale %s\n", name);
     fprintf(script, "set %srange [%.9g:%.9g]\nset %stics (", name, plot_axis_at(axis, axis->low),
             plot_axis_at(axis, axis->high), name);
-    for (int exponent = marks.first; exponent <= marks.last; exponent++)
-        put_mark(axis, exponent, exponent > marks.first ? ", " : "",
-                 axis->labels_max > 0 && (exponent - marks.first) % marks.step == 0, script);
+    for (int exponent = marks.first; exponent <= marks.last; exponent++) {
+        char text[UNITS_TEXT_SIZE] = "";
+        if (axis->labels_max > 0 && (exponent - marks.first) % marks.step == 0)
+            plot_axis_format_power(axis, exponent, text);
+        fputs(exponent > marks.first ? ", " : "", script);
+        gnuplot_put_text(script, text, UNITS_TEXT_SIZE);
+        fprintf(script, " %.9g", plot_axis_at(axis, pow(10, exponent)));
+    }
+    /* Minor marks between one power and the next. */
     for (int exponent = marks.first - 1; exponent <= marks.last && marks.step == 1 && axis->labels_max > 0; exponent++)
-        put_minor_marks(axis, exponent, script);
+        for (int digit = 2; digit <= 9; digit++) {
+            double value = digit * pow(10, exponent);
+            if (value >= axis->low && value <= axis->high)
+                fprintf(script, ", '' %.9g 1", plot_axis_at(axis, value));
+        }
     fputs(")\n", script);
 }
 

@@ -1,12 +1,67 @@
-/* What figures are made of: bars of histograms, and bins and cells of timelines. */
+/* What figures are made of: operations, bars of histograms, and bins and cells of timelines. */
 #include "plot_bins.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
+#include "figures.h"
 #include "plot_page.h"
 #include "units.h"
+
+/* ---- Operations --------------------------------------------------------------------------------- */
+
+/* Adds the op of all profiles, unless it is there already. */
+static void add_op(struct plot *plot, const char *name) {
+    struct plot_op op = {.name = name};
+    for (size_t i = 0; i < plot->op_count; i++) {
+        assert(plot->ops[i].name);
+        if (strcmp(plot->ops[i].name, name) == 0)
+            return;
+    }
+    for (size_t i = 0; i < plot->profile_count; i++) {
+        const struct aggstats_op_profile *of = aggstats_profile_op(plot->profiles[i], name);
+        if (!of || figures_finished(of, plot->profiles[i]->resolution) == 0)
+            continue;
+        op.of[i] = of;
+        op.total += plot_time(plot, i, (double)of->total_cycles);
+    }
+    if (op.of[0] || op.of[1])
+        plot->ops[plot->op_count++] = op;
+}
+
+static int by_total(const void *a, const void *b) {
+    const struct plot_op *left = a;
+    const struct plot_op *right = b;
+    if (left->total != right->total)
+        return left->total > right->total ? -1 : 1;
+    return strcmp(left->name, right->name);
+}
+
+int plot_ops_choose(struct plot *plot, const struct option_list *wanted) {
+    size_t count_max = 0;
+    for (size_t i = 0; i < plot->profile_count; i++)
+        count_max += plot->profiles[i]->op_count;
+    plot->ops = calloc(count_max + 1, sizeof(*plot->ops));
+    if (!plot->ops)
+        return -ENOMEM;
+    for (size_t i = 0; i < plot->profile_count; i++) {
+        for (size_t j = 0; j < plot->profiles[i]->op_count; j++) {
+            if (option_list_wants(wanted, plot->profiles[i]->ops[j].name))
+                add_op(plot, plot->profiles[i]->ops[j].name);
+        }
+    }
+    qsort(plot->ops, plot->op_count, sizeof(*plot->ops), by_total);
+    return 0;
+}
+
+int plot_ops_make_comparable(struct aggstats_profile *a, struct aggstats_profile *b) {
+    unsigned resolution = a->resolution < b->resolution ? a->resolution : b->resolution;
+    int error = aggstats_profile_coarsen(a, resolution);
+    return error ? error : aggstats_profile_coarsen(b, resolution);
+}
 
 /* ---- Bars --------------------------------------------------------------------------------------- */
 
@@ -14,50 +69,32 @@ double plot_bars_bound(const struct plot *plot, size_t profile, unsigned bucket)
     return plot_time(plot, profile, aggstats_bucket_lower(bucket, plot->profiles[profile]->resolution));
 }
 
-struct extent {
-    double first, last; /* time */
-    double least, most; /* weight */
-};
-
-static void extend(const struct plot *plot, const struct aggstats_op_profile *op, size_t profile, unsigned bucket_count,
-                   struct extent *extent) {
-    for (unsigned bucket = 0; op && bucket < bucket_count; bucket++) {
-        if (op->buckets[bucket] == 0)
-            continue;
-        double weight = plot_weight(plot, profile, bucket, op->buckets[bucket]);
-        extent->first = fmin(extent->first, plot_bars_bound(plot, profile, bucket));
-        extent->last = fmax(extent->last, plot_bars_bound(plot, profile, bucket + 1));
-        extent->least = fmin(extent->least, weight);
-        extent->most = fmax(extent->most, weight);
-    }
-}
-
 struct plot_bars plot_bars_over(const struct plot *plot) {
     const bool seconds = plot_in_seconds(plot);
-    struct extent extent = {.first = INFINITY, .least = INFINITY};
     struct plot_bars bars = {.bucket_count = 64 * plot->profiles[0]->resolution};
-    for (size_t i = 0; i < plot->op_count; i++) {
-        for (size_t profile = 0; profile < plot->profile_count; profile++)
-            extend(plot, plot->ops[i].of[profile], profile, bars.bucket_count, &extent);
+    double first = INFINITY;
+    double last = 0;
+    double least = INFINITY;
+    for (size_t i = 0; i < plot->op_count * plot->profile_count; i++) {
+        const size_t profile = i % plot->profile_count;
+        const struct aggstats_op_profile *op = plot->ops[i / plot->profile_count].of[profile];
+        for (unsigned bucket = 0; op && bucket < bars.bucket_count; bucket++) {
+            if (op->buckets[bucket] == 0)
+                continue;
+            double weight = plot_weight(plot, profile, bucket, op->buckets[bucket]);
+            first = fmin(first, plot_bars_bound(plot, profile, bucket));
+            last = fmax(last, plot_bars_bound(plot, profile, bucket + 1));
+            least = fmin(least, weight);
+            bars.most = fmax(bars.most, weight);
+        }
     }
-    bars.time = plot_axis_over(extent.first, extent.last, seconds ? PLOT_SECONDS : PLOT_COUNT);
-    bars.weight = plot_axis_of_bars(plot->by_latency ? extent.least : 1, extent.most,
+    bars.time = plot_axis_over(first, last, seconds ? PLOT_SECONDS : PLOT_COUNT);
+    bars.weight = plot_axis_of_bars(plot->by_latency ? least : 1, bars.most,
                                     plot->by_latency && seconds ? PLOT_SECONDS : PLOT_COUNT);
-    bars.most = extent.most;
     return bars;
 }
 
 /* ---- Bins --------------------------------------------------------------------------------------- */
-
-static size_t flush_bin(const uint64_t *counts, size_t bin, unsigned bucket_end, struct aggstats_cell *ret_cells) {
-    size_t count = 0;
-    for (unsigned bucket = 0; bucket < bucket_end; bucket++) {
-        if (counts[bucket] > 0)
-            ret_cells[count++] =
-                (struct aggstats_cell){.row = (uint32_t)bin, .bucket = bucket, .count = counts[bucket]};
-    }
-    return count;
-}
 
 /* Writing never overtakes reading, since a bin has no more cells than its intervals. */
 size_t plot_bins_merge(const struct plot_bins *bins, const struct aggstats_op_profile *op,
@@ -72,29 +109,19 @@ size_t plot_bins_merge(const struct plot_bins *bins, const struct aggstats_op_pr
             counts[cell->bucket] += cell->count;
             bucket_end = cell->bucket >= bucket_end ? cell->bucket + 1 : bucket_end;
         }
-        written += flush_bin(counts, bin, bucket_end, ret_cells + written);
+        for (unsigned bucket = 0; bucket < bucket_end; bucket++)
+            if (counts[bucket] > 0)
+                ret_cells[written++] =
+                    (struct aggstats_cell){.row = (uint32_t)bin, .bucket = bucket, .count = counts[bucket]};
     }
     return written;
 }
 
-static size_t sample_count(const struct plot *plot) {
-    size_t count = 0;
-    for (size_t i = 0; i < plot->op_count; i++)
-        count += plot->ops[i].of[0]->sample_count;
-    return count;
-}
-
-/* scratch: has room for all samples of any op */
-static size_t count_cells(const struct plot *plot, const struct plot_bins *bins, struct aggstats_cell *scratch) {
-    size_t count = 0;
-    for (size_t i = 0; i < plot->op_count; i++)
-        count += plot_bins_merge(bins, plot->ops[i].of[0], scratch);
-    return count;
-}
-
 int plot_bins_choose(const struct plot *plot, size_t bins_max, size_t cells_max, struct plot_bins *ret_bins) {
     const size_t interval_count = plot->profiles[0]->interval_count;
-    const size_t samples = sample_count(plot);
+    size_t samples = 0;
+    for (size_t i = 0; i < plot->op_count; i++)
+        samples += plot->ops[i].of[0]->sample_count;
     CLEANUP_FREE struct aggstats_cell *scratch = calloc(samples + 1, sizeof(*scratch));
     if (!scratch)
         return -ENOMEM;
@@ -103,7 +130,9 @@ int plot_bins_choose(const struct plot *plot, size_t bins_max, size_t cells_max,
     struct plot_bins bins = {.factor = (interval_count + bins_max - 1) / bins_max};
     for (;; bins.factor += (bins.factor + 1) / 2) {
         bins.count = (interval_count + bins.factor - 1) / bins.factor;
-        bins.cell_count = count_cells(plot, &bins, scratch);
+        bins.cell_count = 0;
+        for (size_t i = 0; i < plot->op_count; i++)
+            bins.cell_count += plot_bins_merge(&bins, plot->ops[i].of[0], scratch);
         if (bins.cell_count <= cells_max || bins.count == 1)
             break;
     }
@@ -128,18 +157,6 @@ double plot_bins_begin(const struct plot_bins *bins, const struct plot *plot, si
 
 /* ---- Cells -------------------------------------------------------------------------------------- */
 
-static int merge_all(const struct plot *plot, struct plot_cells *cells) {
-    cells->cells = calloc(cells->bins.cell_count + 1, sizeof(*cells->cells));
-    cells->begin = calloc(plot->op_count + 1, sizeof(*cells->begin));
-    if (!cells->cells || !cells->begin)
-        return -ENOMEM;
-    for (size_t i = 0; i < plot->op_count; i++) {
-        size_t begin = cells->begin[i];
-        cells->begin[i + 1] = begin + plot_bins_merge(&cells->bins, plot->ops[i].of[0], cells->cells + begin);
-    }
-    return 0;
-}
-
 static void choose_ranges(const struct plot *plot, struct plot_cells *cells) {
     const unsigned resolution = plot->profiles[0]->resolution;
     unsigned first = AGGSTATS_BUCKETS_MAX;
@@ -161,11 +178,17 @@ static void choose_ranges(const struct plot *plot, struct plot_cells *cells) {
 int plot_cells_init(const struct plot *plot, size_t bins_max, size_t cells_max, struct plot_cells *ret_cells) {
     struct plot_cells cells = {.cells = NULL};
     int error = plot_bins_choose(plot, bins_max, cells_max, &cells.bins);
-    if (!error)
-        error = merge_all(plot, &cells);
-    if (error) {
-        plot_cells_finish(&cells);
+    if (error)
         return error;
+    cells.cells = calloc(cells.bins.cell_count + 1, sizeof(*cells.cells));
+    cells.begin = calloc(plot->op_count + 1, sizeof(*cells.begin));
+    if (!cells.cells || !cells.begin) {
+        plot_cells_finish(&cells);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < plot->op_count; i++) {
+        size_t begin = cells.begin[i];
+        cells.begin[i + 1] = begin + plot_bins_merge(&cells.bins, plot->ops[i].of[0], cells.cells + begin);
     }
     choose_ranges(plot, &cells);
     *ret_cells = cells;

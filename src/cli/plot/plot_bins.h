@@ -1,13 +1,24 @@
-/* What figures are made of. Bars of histograms: each bucket is drawn between its own bounds. Bins: intervals of sampled
- * profiles, merged into as many as a picture can show; sums stay exact. Cells: of both views of a timeline, by op, bin and
- * bucket. */
+/* What figures are made of. Operations: those of which calls have ended. Bars of histograms: each bucket is drawn between
+ * its own bounds. Bins: intervals of sampled profiles, merged into as many as a picture can show; sums stay exact. Cells: of
+ * both views of a timeline, by op, bin and bucket. */
 #ifndef PLOT_BINS_H
 #define PLOT_BINS_H
 
 #include <stddef.h>
 
+#include "option_list.h"
 #include "plot.h"
 #include "plot_axis.h"
+
+/* ---- Operations --------------------------------------------------------------------------------- */
+
+/* Makes plot->ops of those operations of its profiles that are wanted, and of which calls have ended.
+ * Owner:   the caller frees plot->ops
+ * Errors:  -ENOMEM */
+int plot_ops_choose(struct plot *plot, const struct option_list *wanted);
+
+/* Gives both profiles the coarser of their resolutions. Errors: -ENOMEM */
+int plot_ops_make_comparable(struct aggstats_profile *a, struct aggstats_profile *b);
 
 /* ---- Bars --------------------------------------------------------------------------------------- */
 

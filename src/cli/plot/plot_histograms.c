@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
+#include "peak_labels.h"
 #include "plot.h"
 #include "plot_bins.h"
-#include "plot_labels.h"
 #include "plot_page.h"
+#include "units.h"
 
 enum {
     WIDTH = 1000,
@@ -22,6 +24,12 @@ enum {
     BARS_MIN = 12,
     PIXELS_PER_LABEL = 15,
     PIXELS_PER_NUMBER = 34,
+    LABELS_PER_OP = 3,
+    LABEL_HEIGHT = 14,    /* above bars */
+    LABELS_BARS_MIN = 40, /* lower histograms have no room for labels */
+    LABEL_SIZE = 48,
+    PIXELS_PER_CHARACTER = 6, /* of small text */
+    MARGIN = 8,               /* between two labels */
 };
 
 struct histograms {
@@ -32,14 +40,122 @@ struct histograms {
     int height; /* of bars, in pixels */
 };
 
-/* ---- Bucket numbers ----------------------------------------------------------------------------- */
+/* ---- Labels of peaks ---------------------------------------------------------------------------- */
 
-/* One numbering is valid for both profiles if their cycles are the same; as in sums, up to a thousandth. */
-static bool same_buckets(const struct plot *plot) {
-    double first = (double)plot->profiles[0]->clock.frequency_hz;
-    double last = (double)plot->profiles[plot->profile_count - 1]->clock.frequency_hz;
-    return fabs(first - last) * 1000 <= first;
+struct label {
+    char text[LABEL_SIZE];
+    double share; /* of the op's latency */
+    int x;        /* pixels; the middle */
+    int y;
+    int half_width;
+};
+
+struct labels {
+    const struct plot *plot;
+    const struct plot_op *op;
+    const struct plot_axis *time;
+    const struct plot_axis *weight;
+    const struct plot_area *area;
+    struct label all[PLOT_PROFILES_MAX * PEAKS_MAX]; /* largest share first */
+    size_t count;
+};
+
+/* Empty if there is none. */
+static const char *label_of(const struct plot *plot, const struct plot_op *op, size_t profile,
+                            const struct peak *peak) {
+    const struct peak_times times = peak_labels_times(plot->profiles[profile], &plot->times[profile]);
+    const struct peak_reason reason = peak_reason_of(op->of[profile], peak, &times);
+    return peak_reason_text(&reason, op->of[profile]);
 }
+
+static size_t find_peaks(const struct plot *plot, const struct plot_op *op, size_t profile, struct peak *ret_peaks) {
+    if (!op->of[profile] || plot->times[profile].count == 0)
+        return 0;
+    return peaks_find(op->of[profile], plot->profiles[profile]->resolution, ret_peaks);
+}
+
+/* True if any peak of the figure has a label. */
+static bool has_labels(const struct plot *plot) {
+    struct peak peaks[PEAKS_MAX];
+    for (size_t i = 0; i < plot->op_count; i++)
+        for (size_t profile = 0; profile < plot->profile_count; profile++)
+            for (size_t j = find_peaks(plot, &plot->ops[i], profile, peaks); j-- > 0;)
+                if (label_of(plot, &plot->ops[i], profile, &peaks[j])[0])
+                    return true;
+    return false;
+}
+
+/* The position of a value along an axis, from 0 to 1. */
+static double part(const struct plot_axis *axis, double value) {
+    return log(value / axis->low) / log(axis->high / axis->low);
+}
+
+static int pixel_of_time(const struct labels *it, double time) {
+    return it->area->left + (int)lround(part(it->time, time) * (it->area->right - it->area->left));
+}
+
+/* The top of the highest bar within a label's width. */
+static int top_of_bars(const struct labels *it, const struct label *label) {
+    double top = 0;
+    for (size_t profile = 0; profile < it->plot->profile_count; profile++) {
+        const struct aggstats_op_profile *op = it->op->of[profile];
+        for (unsigned bucket = 0; op && bucket < 64 * it->plot->profiles[profile]->resolution; bucket++)
+            if (op->buckets[bucket] > 0 &&
+                pixel_of_time(it, plot_bars_bound(it->plot, profile, bucket)) < label->x + label->half_width &&
+                pixel_of_time(it, plot_bars_bound(it->plot, profile, bucket + 1)) > label->x - label->half_width)
+                top = fmax(top, part(it->weight, plot_weight(it->plot, profile, bucket, op->buckets[bucket])));
+    }
+    return it->area->bottom - (int)lround(top * (it->area->bottom - it->area->top));
+}
+
+static void add_labels(struct labels *it, size_t profile) {
+    const int left = it->area->left;
+    const int right = it->area->right;
+    struct peak peaks[PEAKS_MAX];
+    size_t count = find_peaks(it->plot, it->op, profile, peaks);
+    for (size_t i = 0; i < count; i++) {
+        const char *title = label_of(it->plot, it->op, profile, &peaks[i]);
+        const unsigned mode = peaks[i].mode;
+        struct label label = {.share = peaks[i].latency_share};
+        if (!title[0])
+            continue;
+        snprintf(label.text, sizeof(label.text), "%s", title);
+        const int half = label.half_width = units_text_columns(label.text) * PIXELS_PER_CHARACTER / 2 + MARGIN / 2;
+        label.x = pixel_of_time(
+            it, sqrt(plot_bars_bound(it->plot, profile, mode) * plot_bars_bound(it->plot, profile, mode + 1)));
+        label.x = label.x < left + half ? left + half : label.x;
+        label.x = label.x > right - half ? right - half : label.x;
+        label.y = top_of_bars(it, &label) - LABEL_HEIGHT / 2;
+        size_t at = it->count++;
+        for (; at > 0 && it->all[at - 1].share < label.share; at--)
+            it->all[at] = it->all[at - 1];
+        it->all[at] = label;
+    }
+}
+
+/* Adds those of an op: as many as fit beside each other, peaks with most latency first. Its panel has begun, with room
+ * for LABEL_HEIGHT above its bars. */
+static void put_labels(struct histograms *it, const struct plot_op *op, const struct plot_area *area) {
+    struct labels labels = {
+        .plot = it->plot, .op = op, .time = &it->bars.time, .weight = &it->bars.weight, .area = area};
+    const struct label *put[LABELS_PER_OP];
+    size_t put_count = 0;
+    for (size_t profile = 0; profile < it->plot->profile_count; profile++)
+        add_labels(&labels, profile);
+    for (size_t i = 0; i < labels.count && put_count < LABELS_PER_OP; i++) {
+        const struct label *label = &labels.all[i];
+        bool collides = false;
+        for (size_t j = 0; j < put_count; j++)
+            collides = collides || (abs(label->x - put[j]->x) < label->half_width + put[j]->half_width &&
+                                    abs(label->y - put[j]->y) < LABEL_HEIGHT);
+        if (collides)
+            continue;
+        plot_page_text(&it->page, label->x, label->y, PLOT_CENTRE, PLOT_SMALL, PLOT_TEXT, label->text);
+        put[put_count++] = label;
+    }
+}
+
+/* ---- Bucket numbers ----------------------------------------------------------------------------- */
 
 static void put_bucket_numbers(struct histograms *it, const struct plot_area *area) {
     unsigned first = 0;
@@ -131,7 +247,10 @@ static void put_plot(struct histograms *it, size_t index) {
 }
 
 static void put_panel(struct histograms *it, size_t index) {
-    const bool last = index + 1 == it->plot->op_count;
+    const struct plot *plot = it->plot;
+    const bool last = index + 1 == plot->op_count;
+    const double first_hz = (double)plot->profiles[0]->clock.frequency_hz;
+    const double other_hz = (double)plot->profiles[plot->profile_count - 1]->clock.frequency_hz;
     struct plot_area area = {.left = LEFT, .right = it->page.width - RIGHT};
     area.top = it->page.top + TOP_AXIS + (int)index * (it->height + CAPTION);
     area.bottom = area.top + it->height;
@@ -141,11 +260,12 @@ static void put_panel(struct histograms *it, size_t index) {
     it->bars.weight.labels_max = (unsigned)it->height / PIXELS_PER_LABEL;
     plot_axis_put(&it->bars.time, "x", it->page.script);
     plot_axis_put(&it->bars.weight, "y", it->page.script);
-    if (index == 0 && same_buckets(it->plot))
+    /* One numbering is valid for both profiles if their cycles are the same; as in sums, up to a thousandth. */
+    if (index == 0 && fabs(first_hz - other_hz) * 1000 <= first_hz)
         put_bucket_numbers(it, &area);
     plot_page_bar_titles(&it->page, &area, index == 0, last);
     if (it->has_labels)
-        plot_labels_put(&it->page, &it->plot->ops[index], &it->bars.time, &it->bars.weight, &area);
+        put_labels(it, &it->plot->ops[index], &area);
     put_plot(it, index);
 }
 
@@ -158,10 +278,10 @@ int plot_histograms(const struct plot *plot, FILE *script) {
     it.height = plot_page_fit(plot, plot->op_count, around, CAPTION, count == 1 ? BARS_ALONE : BARS);
     if (it.height < BARS_MIN)
         return -ERANGE;
-    it.has_labels = it.height >= PLOT_LABELS_BARS_MIN && plot_labels_any(plot);
+    it.has_labels = it.height >= LABELS_BARS_MIN && has_labels(plot);
     it.bars = plot_bars_over(plot);
     if (it.has_labels)
-        plot_axis_leave_room(&it.bars.weight, it.bars.most, PLOT_LABELS_HEIGHT, it.height);
+        plot_axis_leave_room(&it.bars.weight, it.bars.most, LABEL_HEIGHT, it.height);
     plot_page_begin(&it.page, plot, WIDTH, around + count * (it.height + CAPTION), script);
     for (size_t i = 0; i < plot->op_count; i++)
         put_panel(&it, i);

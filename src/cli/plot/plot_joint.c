@@ -76,25 +76,6 @@ static bool is_in(const struct peak *peak, const struct aggstats_cell *cell) {
     return cell->bucket >= peak->first && cell->bucket <= peak->last;
 }
 
-static uint64_t calls_of_peak(const struct aggstats_joint_profile *data, const struct peak *peak) {
-    uint64_t calls = 0;
-    for (size_t i = 0; i < data->cell_count; i++)
-        calls += is_in(peak, &data->cells[i]) ? data->cells[i].count : 0;
-    return calls;
-}
-
-static void choose_peaks(struct joint *joint, unsigned resolution) {
-    struct peak all[PEAKS_MAX];
-    size_t count = peaks_find(joint->op->of[0], resolution, all);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t calls = calls_of_peak(joint->data, &all[i]);
-        if (calls == 0)
-            continue;
-        joint->peaks[joint->peak_count] = all[i];
-        joint->peak_calls[joint->peak_count++] = calls;
-    }
-}
-
 static void weigh(const struct plot *plot, struct joint *joint, const struct peak *peak) {
     memset(joint->weights, 0, sizeof(joint->weights));
     for (size_t i = 0; i < joint->data->cell_count; i++) {
@@ -123,39 +104,31 @@ static void choose_weights(const struct plot *plot, struct joint *joint) {
     joint->weight = plot_axis_of_bars(plot->by_latency ? least : 1, most, weight_unit(plot));
 }
 
-static const struct plot_op *op_of(const struct plot *plot, const char *name) {
-    for (size_t i = 0; i < plot->op_count; i++) {
-        if (strcmp(plot->ops[i].name, name) == 0)
-            return &plot->ops[i];
-    }
-    return NULL;
-}
-
 /* Returns false if there is nothing to draw. */
 static bool choose_joint(const struct plot *plot, const struct aggstats_joint_profile *data, struct joint *joint) {
+    struct peak all[PEAKS_MAX];
     memset(joint, 0, sizeof(*joint));
     joint->data = data;
-    joint->op = op_of(plot, data->op);
+    for (size_t i = 0; i < plot->op_count && !joint->op; i++)
+        if (strcmp(plot->ops[i].name, data->op) == 0)
+            joint->op = &plot->ops[i];
     if (!joint->op)
         return false;
-    choose_peaks(joint, plot->profiles[0]->resolution);
+    const size_t count = peaks_find(joint->op->of[0], plot->profiles[0]->resolution, all);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t calls = 0;
+        for (size_t cell = 0; cell < data->cell_count; cell++)
+            calls += is_in(&all[i], &data->cells[cell]) ? data->cells[cell].count : 0;
+        if (calls == 0)
+            continue;
+        joint->peaks[joint->peak_count] = all[i];
+        joint->peak_calls[joint->peak_count++] = calls;
+    }
     if (joint->peak_count == 0)
         return false;
     choose_rows(joint);
     choose_weights(plot, joint);
     return true;
-}
-
-/* The height of a joint profile in pixels: a fixed part, and the bars, which grow with the picture. */
-struct height {
-    int fixed;
-    int bars;
-};
-
-static struct height height_of(const struct joint *joint) {
-    const int peaks = (int)joint->peak_count;
-    return (struct height){.fixed = CAPTION + LATENCY_AXIS + peaks * CAPTION + VALUE_AXIS,
-                           .bars = LATENCY_BARS + peaks * VALUE_BARS};
 }
 
 /* ---- Latencies ---------------------------------------------------------------------------------- */
@@ -194,19 +167,6 @@ static void put_latency_axes(struct joints *it) {
     fprintf(it->page.script, "floor = %.9g\n", weight.low);
 }
 
-static int put_peak_data(struct joints *it, const struct peak *peak) {
-    FILE *script = it->page.script;
-    const struct aggstats_op_profile *op = it->joint.op->of[0];
-    fprintf(script, "$data%d << EOD\n", ++it->number);
-    for (unsigned bucket = peak->first; bucket <= peak->last; bucket++) {
-        if (op->buckets[bucket] > 0)
-            fprintf(script, "%.9g %.9g %.15g\n", bound(it, bucket), bound(it, bucket + 1),
-                    plot_weight(it->plot, 0, bucket, op->buckets[bucket]));
-    }
-    fputs("EOD\n", script);
-    return it->number;
-}
-
 static void put_caption(struct joints *it, const struct plot_area *area) {
     const int y = area->top - CAPTION / 2 + 1;
     char value[VALUE_TEXT_SIZE];
@@ -230,8 +190,16 @@ static void put_latencies(struct joints *it) {
     plot_page_text(&it->page, 14, (area.top + area.bottom) / 2, PLOT_CENTRE, PLOT_UPRIGHT, PLOT_TEXT,
                    it->plot->by_latency ? "latency" : "calls");
     put_latency_axes(it);
-    for (size_t i = 0; i < it->joint.peak_count; i++)
-        put_peak_data(it, &it->joint.peaks[i]);
+    for (size_t i = 0; i < it->joint.peak_count; i++) {
+        const struct peak *peak = &it->joint.peaks[i];
+        const struct aggstats_op_profile *op = it->joint.op->of[0];
+        fprintf(script, "$data%d << EOD\n", ++it->number);
+        for (unsigned bucket = peak->first; bucket <= peak->last; bucket++)
+            if (op->buckets[bucket] > 0)
+                fprintf(script, "%.9g %.9g %.15g\n", bound(it, bucket), bound(it, bucket + 1),
+                        plot_weight(it->plot, 0, bucket, op->buckets[bucket]));
+        fputs("EOD\n", script);
+    }
     for (size_t i = 0; i < it->joint.peak_count; i++)
         fprintf(script, "%s$data%d using (sqrt($1*$2)):3:1:2:(floor):3 with boxxyerror lw 0.5 fillcolor rgb '%s'",
                 i == 0 ? "plot " : ", ", first + (int)i, colour_of(i));
@@ -241,31 +209,27 @@ static void put_latencies(struct joints *it) {
 
 /* ---- Values ------------------------------------------------------------------------------------- */
 
-/* The name of a row, in its middle, or the lower bound of its range, on its edge. */
-static void put_value_mark(struct joints *it, size_t row, bool labelled) {
+/* A row has its name in its middle, or the lower bound of its range on its edge. Few rows do not fill the panel: bars of
+ * its whole width would be misleading. */
+static void put_value_axis(struct joints *it, bool labelled) {
+    FILE *script = it->page.script;
     const struct joint *joint = &it->joint;
     const enum aggstats_value value = joint->data->value;
     const struct units units = {.frequency_hz = 1};
-    const uint64_t first = aggstats_value_first(value, joint->rows[row]);
-    char text[VALUE_TEXT_SIZE] = "";
-    if (labelled && is_named(value))
-        value_text_of_row(value, joint->rows[row], &units, text);
-    else if (labelled)
-        value_text_of_first(value, first, &units, text);
-    gnuplot_put_text(it->page.script, text, VALUE_TEXT_SIZE);
-    fprintf(it->page.script, " %g", is_named(value) || first == 0 ? (double)row : (double)row - 0.5);
-}
-
-/* Few rows do not fill the panel: bars of its whole width would be misleading. */
-static void put_value_axis(struct joints *it, bool labelled) {
-    FILE *script = it->page.script;
     const size_t labels_max = (size_t)(it->page.width - LEFT - RIGHT) / 64;
-    const size_t step = it->joint.row_count / labels_max + 1;
-    const size_t shown = it->joint.row_count < VALUES_MIN ? VALUES_MIN : it->joint.row_count;
+    const size_t step = joint->row_count / labels_max + 1;
+    const size_t shown = joint->row_count < VALUES_MIN ? VALUES_MIN : joint->row_count;
     fprintf(script, "unset logscale x\nset xrange [-0.6:%g]\nset xtics (", (double)shown - 0.4);
-    for (size_t row = 0; row < it->joint.row_count; row += step) {
+    for (size_t row = 0; row < joint->row_count; row += step) {
+        const uint64_t first = aggstats_value_first(value, joint->rows[row]);
+        char text[VALUE_TEXT_SIZE] = "";
+        if (labelled && is_named(value))
+            value_text_of_row(value, joint->rows[row], &units, text);
+        else if (labelled)
+            value_text_of_first(value, first, &units, text);
         fputs(row > 0 ? ", " : "", script);
-        put_value_mark(it, row, labelled);
+        gnuplot_put_text(script, text, VALUE_TEXT_SIZE);
+        fprintf(script, " %g", is_named(value) || first == 0 ? (double)row : (double)row - 0.5);
     }
     fputs(")\n", script);
 }
@@ -314,45 +278,36 @@ static void put_values(struct joints *it, size_t index) {
     it->y = area.bottom;
 }
 
-static void put_joint(struct joints *it) {
-    put_latencies(it);
-    for (size_t i = 0; i < it->joint.peak_count; i++)
-        put_values(it, i);
-    it->y += VALUE_AXIS;
-}
-
 /* ---- The figure --------------------------------------------------------------------------------- */
-
-/* The height of all; returns false if there is nothing to draw. */
-static bool measure(struct joints *it, struct height *ret_height) {
-    const struct aggstats_profile *profile = it->plot->profiles[0];
-    struct height height = {.fixed = plot_page_top(it->plot)};
-    for (size_t i = 0; i < profile->joint_count && height.fixed <= PLOT_SIZE_MAX; i++) {
-        if (!choose_joint(it->plot, &profile->joints[i], &it->joint))
-            continue;
-        height.fixed += height_of(&it->joint).fixed;
-        height.bars += height_of(&it->joint).bars;
-    }
-    *ret_height = height;
-    return height.bars > 0;
-}
 
 int plot_joints(const struct plot *plot, FILE *script) {
     const double scale_min = 0.4;
     const struct aggstats_profile *profile = plot->profiles[0];
     struct joints it = {.plot = plot, .resolution = profile->resolution, .scale = 1};
-    struct height height;
-    if (!measure(&it, &height))
+    int fixed = plot_page_top(plot); /* pixels */
+    int bars = 0;                    /* pixels, which grow with the picture */
+    for (size_t i = 0; i < profile->joint_count && fixed <= PLOT_SIZE_MAX; i++) {
+        if (!choose_joint(plot, &profile->joints[i], &it.joint))
+            continue;
+        const int peaks = (int)it.joint.peak_count;
+        fixed += CAPTION + LATENCY_AXIS + peaks * CAPTION + VALUE_AXIS;
+        bars += LATENCY_BARS + peaks * VALUE_BARS;
+    }
+    if (bars == 0)
         return -ENODATA;
-    if (plot->height > 0 || height.fixed + height.bars > PLOT_SIZE_MAX)
-        it.scale = (double)((plot->height > 0 ? plot->height : PLOT_SIZE_MAX) - height.fixed) / height.bars;
+    if (plot->height > 0 || fixed + bars > PLOT_SIZE_MAX)
+        it.scale = (double)((plot->height > 0 ? plot->height : PLOT_SIZE_MAX) - fixed) / bars;
     if (it.scale < scale_min)
         return -ERANGE;
-    plot_page_begin(&it.page, plot, WIDTH, height.fixed + (int)(it.scale * height.bars), script);
+    plot_page_begin(&it.page, plot, WIDTH, fixed + (int)(it.scale * bars), script);
     it.y = it.page.top;
     for (size_t i = 0; i < profile->joint_count; i++) {
-        if (choose_joint(plot, &profile->joints[i], &it.joint))
-            put_joint(&it);
+        if (!choose_joint(plot, &profile->joints[i], &it.joint))
+            continue;
+        put_latencies(&it);
+        for (size_t peak = 0; peak < it.joint.peak_count; peak++)
+            put_values(&it, peak);
+        it.y += VALUE_AXIS;
     }
     plot_page_end(&it.page);
     return 0;

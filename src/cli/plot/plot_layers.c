@@ -59,56 +59,47 @@ static unsigned bucket_count(const struct figure *it, const struct panel *panel)
     return 64 * profile_of(it, panel)->resolution;
 }
 
-/* False for those in the queue of a disk, which are the same requests once more. */
-static bool is_drawn(const struct figure *it, const struct panel *panel, const struct aggstats_op_profile *op) {
-    const enum layer layer = layers_of_name(layers_name(profile_of(it, panel)));
-    return layers_relate(layer, op->name) == panel->row->relation && !layers_is_queued(layer, op->name);
-}
-
-static int add_panel(struct figure *it, const struct layers_row *row, size_t layer, bool is_first) {
-    struct panel *panel = &it->panels[it->panel_count];
-    *panel = (struct panel){.row = row, .layer = layer, .is_first = is_first};
-    panel->buckets = calloc(bucket_count(it, panel), sizeof(*panel->buckets));
-    if (!panel->buckets)
-        return -ENOMEM;
-    it->panel_count++;
-    const struct aggstats_profile *profile = profile_of(it, panel);
-    for (size_t i = 0; i < profile->op_count; i++)
-        for (unsigned bucket = 0; is_drawn(it, panel, &profile->ops[i]) && bucket < bucket_count(it, panel); bucket++)
-            panel->buckets[bucket] += profile->ops[i].buckets[bucket];
+/* A panel for each layer that has calls of the row. Calls in the queue of a disk are the same requests once more. */
+static int add_row(struct figure *it, const struct layers_row *row) {
+    const size_t before = it->panel_count;
+    for (size_t at = 0; at < it->table->layer_count; at++) {
+        const struct aggstats_profile *profile = &it->table->profiles[at];
+        const enum layer layer = layers_of_name(layers_name(profile));
+        struct panel panel = {.row = row, .layer = at, .is_first = it->panel_count == before};
+        if (!row->cells[at].is_there || row->cells[at].calls == 0)
+            continue;
+        panel.buckets = calloc(bucket_count(it, &panel), sizeof(*panel.buckets));
+        if (!panel.buckets)
+            return -ENOMEM;
+        it->panels[it->panel_count++] = panel;
+        for (size_t i = 0; i < profile->op_count; i++) {
+            const struct aggstats_op_profile *op = &profile->ops[i];
+            if (layers_relate(layer, op->name) != row->relation || layers_is_queued(layer, op->name))
+                continue;
+            for (unsigned bucket = 0; bucket < bucket_count(it, &panel); bucket++)
+                panel.buckets[bucket] += op->buckets[bucket];
+        }
+    }
+    it->row_count += it->panel_count > before;
     return 0;
 }
 
-static int add_row(struct figure *it, const struct layers_row *row) {
-    bool is_first = true;
-    int error = 0;
-    for (size_t layer = 0; layer < it->table->layer_count && error == 0; layer++) {
-        if (!row->cells[layer].is_there || row->cells[layer].calls == 0)
-            continue;
-        error = add_panel(it, row, layer, is_first);
-        is_first = false;
-    }
-    it->row_count += !is_first;
-    return error;
-}
-
-/* True for the chosen ones, or else for those that matter and can be compared. */
-static bool is_wanted(const struct layers_table *table, const struct layers_row *row, const struct option_list *ops) {
-    double most_ns = table->rows[0].cells[table->rows[0].outermost].total_ns;
-    if (!row->relation)
-        return false;
-    return ops->count > 0 ? option_list_wants(ops, row->name)
-                          : row->layer_count > 1 && row->cells[row->outermost].total_ns >= SHARE_MIN * most_ns;
-}
-
+/* The rows that are chosen, or else those that matter and can be compared. */
 static int add_rows(struct figure *it, const struct option_list *ops) {
+    const struct layers_row *rows = it->table->rows;
+    const double most_ns = rows[0].cells[rows[0].outermost].total_ns;
     int error = 0;
     it->panels = calloc(it->table->row_count * it->table->layer_count + 1, sizeof(*it->panels));
     if (!it->panels)
         return -ENOMEM;
-    for (size_t i = 0; i < it->table->row_count && error == 0; i++)
-        if (is_wanted(it->table, &it->table->rows[i], ops))
-            error = add_row(it, &it->table->rows[i]);
+    for (size_t i = 0; i < it->table->row_count && error == 0; i++) {
+        const struct layers_row *row = &rows[i];
+        const bool is_wanted = ops->count > 0
+                                   ? option_list_wants(ops, row->name)
+                                   : row->layer_count > 1 && row->cells[row->outermost].total_ns >= SHARE_MIN * most_ns;
+        if (row->relation && is_wanted)
+            error = add_row(it, row);
+    }
     return error == 0 && it->panel_count == 0 ? -ENODATA : error;
 }
 
@@ -167,9 +158,18 @@ static void put_caption(struct figure *it, const struct panel *panel, const stru
     plot_page_text(&it->page, area->right, y, PLOT_RIGHT, PLOT_SMALL, PLOT_FAINT, text);
 }
 
-static void put_bars(struct figure *it, size_t index) {
+static void put_panel(struct figure *it, size_t index, int top) {
     const struct panel *panel = &it->panels[index];
+    const bool is_last = index + 1 == it->panel_count;
+    const struct plot_area area = {.left = LEFT, .right = it->page.width - RIGHT, .top = top, .bottom = top + it->bars};
     FILE *script = it->page.script;
+    plot_page_panel(&it->page, &area);
+    put_caption(it, panel, &area);
+    it->time.labels_max = is_last ? (unsigned)(area.right - area.left) / 60 : 0;
+    it->weight.labels_max = (unsigned)it->bars / PIXELS_PER_LABEL;
+    plot_axis_put(&it->time, "x", script);
+    plot_axis_put(&it->weight, "y", script);
+    plot_page_bar_titles(&it->page, &area, index == 0, is_last);
     fprintf(script, "$panel%zu << EOD\n", index + 1);
     for (unsigned bucket = 0; bucket < bucket_count(it, panel); bucket++)
         if (panel->buckets[bucket] > 0)
@@ -178,19 +178,6 @@ static void put_bars(struct figure *it, size_t index) {
     fprintf(script,
             "EOD\nplot $panel%zu using (sqrt($1*$2)):3:1:2:(%.9g):3 with boxxyerror lw 0.5 fillcolor rgb '%s'\n",
             index + 1, it->weight.low, PLOT_BLUE);
-}
-
-static void put_panel(struct figure *it, size_t index, int top) {
-    const bool is_last = index + 1 == it->panel_count;
-    const struct plot_area area = {.left = LEFT, .right = it->page.width - RIGHT, .top = top, .bottom = top + it->bars};
-    plot_page_panel(&it->page, &area);
-    put_caption(it, &it->panels[index], &area);
-    it->time.labels_max = is_last ? (unsigned)(area.right - area.left) / 60 : 0;
-    it->weight.labels_max = (unsigned)it->bars / PIXELS_PER_LABEL;
-    plot_axis_put(&it->time, "x", it->page.script);
-    plot_axis_put(&it->weight, "y", it->page.script);
-    plot_page_bar_titles(&it->page, &area, index == 0, is_last);
-    put_bars(it, index);
 }
 
 static int put_figure(struct figure *it, FILE *script) {

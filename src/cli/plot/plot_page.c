@@ -36,15 +36,6 @@ static void put_terminal(const struct plot_page *page) {
     }
 }
 
-static void put_look(FILE *script) {
-    fputs("set border 3 lw 0.7 lc rgb '" PLOT_FAINT "'\n"
-          "set tics nomirror out textcolor rgb '" PLOT_TEXT "'\n"
-          "set grid xtics ytics ztics back lt 1 lw 0.5 lc rgb '#d8d8d8'\n"
-          "set style fill solid 1.0 border lc rgb 'white'\n"
-          "unset key\n",
-          script);
-}
-
 void plot_page_begin(struct plot_page *page, const struct plot *plot, int width, int height, FILE *script) {
     *page = (struct plot_page){.plot = plot, .script = script, .top = plot_page_top(plot)};
     page->width = plot->width > 0 ? plot->width : width;
@@ -56,8 +47,13 @@ void plot_page_begin(struct plot_page *page, const struct plot *plot, int width,
         gnuplot_put_path(script, plot->output);
         putc('\n', script);
     }
-    put_look(script);
-    fputs("set multiplot\n", script);
+    fputs("set border 3 lw 0.7 lc rgb '" PLOT_FAINT "'\n"
+          "set tics nomirror out textcolor rgb '" PLOT_TEXT "'\n"
+          "set grid xtics ytics ztics back lt 1 lw 0.5 lc rgb '#d8d8d8'\n"
+          "set style fill solid 1.0 border lc rgb 'white'\n"
+          "unset key\n"
+          "set multiplot\n",
+          script);
 }
 
 void plot_page_bar_titles(struct plot_page *page, const struct plot_area *area, bool is_first, bool is_last) {
@@ -118,40 +114,18 @@ void plot_page_square(struct plot_page *page, int x, int y, const char *colour) 
 
 /* ---- Title -------------------------------------------------------------------------------------- */
 
-static void add_start(struct str *text, const struct aggstats_profile *profile) {
-    char start[64];
-    time_t seconds = (time_t)(profile->start_ns / 1000000000);
-    struct tm tm;
-    if (!profile->has_start || !localtime_r(&seconds, &tm) ||
-        strftime(start, sizeof(start), ", from %Y-%m-%d %H:%M:%S %Z", &tm) == 0)
-        return;
-    str_add(text, start);
-}
-
 /* "36,484 calls, 1.18 s, from 2026-11-21 05:24:50 UTC" */
 static void add_sum(struct str *text, const struct aggstats_profile *profile) {
     const struct units units = {.frequency_hz = profile->clock.frequency_hz};
     struct figures_sum sum = figures_sum(profile);
+    char start[64];
+    time_t seconds = (time_t)(profile->start_ns / 1000000000);
+    struct tm tm;
     str_addf(text, "%s call%s, %s%s", units_count(sum.calls).text, units_plural(sum.calls),
              units_cycles(&units, sum.total_cycles).text, units.frequency_hz > 0 ? "" : " cycles");
-    add_start(text, profile);
-}
-
-/* What was profiled, or else the file. */
-static void put_title(struct plot_page *page) {
-    const struct plot *plot = page->plot;
-    const char *lower = aggstats_profile_label(plot->profiles[0], "lower");
-    const char *title = plot->title;
-    if (!title)
-        title = plot->profile_count == 1 && lower && lower[0] ? lower : plot->names[0];
-    plot_page_untrusted(page, page->width / 2, TITLE_Y, PLOT_CENTRE, PLOT_TITLE, PLOT_TEXT, title, page->width / 10);
-}
-
-static void put_subtitle(struct plot_page *page) {
-    CLEANUP_STR struct str text = {0};
-    add_sum(&text, page->plot->profiles[0]);
-    plot_page_untrusted(page, page->width / 2, SUBTITLE_Y, PLOT_CENTRE, PLOT_PLAIN, PLOT_FAINT, str_text(&text),
-                        page->width / 7);
+    if (profile->has_start && localtime_r(&seconds, &tm) &&
+        strftime(start, sizeof(start), ", from %Y-%m-%d %H:%M:%S %Z", &tm) > 0)
+        str_add(text, start);
 }
 
 static bool has_title(const struct plot *plot) {
@@ -186,18 +160,30 @@ int plot_page_fit(const struct plot *plot, size_t count, int around, int caption
     return ((plot->height > 0 ? plot->height : PLOT_SIZE_MAX) - around) / (int)count - caption;
 }
 
-/* Labels are drawn with each panel until they are unset, so the title belongs to the first one. */
+/* Labels are drawn with each panel until they are unset, so the title belongs to the first one. It is the profiled
+ * directory, or else the file. */
 static void begin_panel(struct plot_page *page) {
-    bool first = page->labels == 0;
+    const struct plot *plot = page->plot;
+    const bool is_first = page->labels == 0;
     fputs("unset label\n", page->script);
-    if (!first)
+    if (!is_first)
         return;
-    if (has_title(page->plot))
-        put_title(page);
-    if (page->plot->profile_count > 1)
+    if (has_title(plot)) {
+        const char *lower = aggstats_profile_label(plot->profiles[0], "lower");
+        const char *title = plot->title;
+        if (!title)
+            title = plot->profile_count == 1 && lower && lower[0] ? lower : plot->names[0];
+        plot_page_untrusted(page, page->width / 2, TITLE_Y, PLOT_CENTRE, PLOT_TITLE, PLOT_TEXT, title,
+                            page->width / 10);
+    }
+    if (plot->profile_count > 1) {
         put_key(page);
-    else
-        put_subtitle(page);
+        return;
+    }
+    CLEANUP_STR struct str text = {0};
+    add_sum(&text, plot->profiles[0]);
+    plot_page_untrusted(page, page->width / 2, SUBTITLE_Y, PLOT_CENTRE, PLOT_PLAIN, PLOT_FAINT, str_text(&text),
+                        page->width / 7);
 }
 
 void plot_page_panel(struct plot_page *page, const struct plot_area *area) {

@@ -1,6 +1,6 @@
-/* Timelines from above: a panel for each op, time from left to right, latency upwards, and the colour of a cell shows
- * the number of calls of that latency at that time. Panels share all axes, so that what happened at one moment is
- * aligned. */
+/* Timelines in two views. From above: a panel for each op, time from left to right, latency upwards, and the colour of a
+ * cell shows the number of calls of that latency at that time. Panels share all axes, so that events of one moment are
+ * aligned. As a landscape: a field of boxes for each op, with the logarithm of the number of calls as height. */
 #include <errno.h>
 #include <math.h>
 
@@ -21,15 +21,46 @@ enum {
     PIXELS_PER_LABEL = 18,
     BINS_MAX = 500,
     CELLS_MAX = 12000, /* more than these make SVG slow */
+    FIELD = 560,       /* of the landscape */
+    FIELD_MIN = 200,
+    FIELD_BINS_MAX = 60,
+    FIELD_CELLS_MAX = 3000, /* more would be hidden behind those in front */
 };
 
 struct timeline {
     const struct plot *plot;
     struct plot_page page;
     struct plot_cells cells;
-    struct plot_axis colour;
-    int panel; /* pixels */
+    struct plot_axis weight; /* of cells: their colour, or their height */
+    int panel;               /* pixels */
 };
+
+/* Chooses cells, and begins the page. around: space outside the panels; wanted, least: height of a panel */
+static int begin(struct timeline *it, int around, int wanted, int least, size_t bins_max, size_t cells_max,
+                 FILE *script) {
+    const int count = (int)it->plot->op_count;
+    it->panel = plot_page_fit(it->plot, it->plot->op_count, around, CAPTION, wanted);
+    if (it->panel < least)
+        return -ERANGE;
+    int error = plot_cells_init(it->plot, bins_max, cells_max, &it->cells);
+    if (error == 0)
+        plot_page_begin(&it->page, it->plot, WIDTH, around + count * (it->panel + CAPTION), script);
+    return error;
+}
+
+static enum plot_unit weight_unit(const struct plot *plot) {
+    return plot->by_latency && plot_in_seconds(plot) ? PLOT_SECONDS : PLOT_COUNT;
+}
+
+static void put_caption(struct timeline *it, size_t index, int left, int right, int y) {
+    const struct plot_op *op = &it->plot->ops[index];
+    char text[PLOT_TEXT_SIZE];
+    plot_page_untrusted(&it->page, left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, op->name, AGGSTATS_NAME_SIZE);
+    plot_format_op(it->plot, op, 0, text);
+    plot_page_text(&it->page, right, y, PLOT_RIGHT, PLOT_SMALL, PLOT_FAINT, text);
+}
+
+/* ---- From above --------------------------------------------------------------------------------- */
 
 static void put_data(const struct timeline *it, size_t index) {
     FILE *script = it->page.script;
@@ -47,15 +78,6 @@ static void put_data(const struct timeline *it, size_t index) {
     fputs("EOD\n", script);
 }
 
-static void put_caption(struct timeline *it, size_t index, const struct plot_area *area) {
-    const int y = area->top - CAPTION / 2 + 1;
-    char text[PLOT_TEXT_SIZE];
-    plot_page_untrusted(&it->page, area->left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, it->plot->ops[index].name,
-                        AGGSTATS_NAME_SIZE);
-    plot_format_op(it->plot, &it->plot->ops[index], 0, text);
-    plot_page_text(&it->page, area->right, y, PLOT_RIGHT, PLOT_SMALL, PLOT_FAINT, text);
-}
-
 /* The key of colours, and the names of the axes, once. */
 static void put_legend(struct timeline *it, const struct plot_area *area) {
     FILE *script = it->page.script;
@@ -71,69 +93,115 @@ static void put_legend(struct timeline *it, const struct plot_area *area) {
                    PLOT_TEXT, plot_latency_title(it->plot));
 }
 
-static void put_time_axis(struct timeline *it, const struct plot_area *area, bool last) {
-    fprintf(it->page.script, "set format x '%s'\n", last ? plot_cells_time_format(it->plot) : "");
-    if (last)
-        plot_page_text(&it->page, (area->left + area->right) / 2, area->bottom + 42, PLOT_CENTRE, PLOT_PLAIN, PLOT_TEXT,
-                       plot_cells_time_title(it->plot));
-}
-
-/* Each cell overlaps its neighbours by half a pixel, or the picture's background would shine through. */
-static void put_plot(struct timeline *it, size_t index, const struct plot_area *area) {
-    const double end = plot_bins_begin(&it->cells.bins, it->plot, it->cells.bins.count);
-    const double right = end / (area->right - area->left) / 2;
-    const double up = pow(it->cells.latency.high / it->cells.latency.low, 0.5 / it->panel);
-    fprintf(it->page.script,
-            "plot $op%zu using (($1+$2)/2):(sqrt($3*$4)):1:($2+%.3g):3:($4*%.6g):5 with boxxyerror fillcolor palette\n",
-            index + 1, right, up);
-}
-
 static void put_panel(struct timeline *it, size_t index) {
     FILE *script = it->page.script;
+    const struct plot_cells *cells = &it->cells;
+    const bool is_last = index + 1 == it->plot->op_count;
     struct plot_area area = {.left = LEFT, .right = it->page.width - RIGHT};
     area.top = it->page.top + CAPTION + (int)index * (it->panel + CAPTION);
     area.bottom = area.top + it->panel;
     plot_page_panel(&it->page, &area);
-    put_caption(it, index, &area);
+    put_caption(it, index, area.left, area.right, area.top - CAPTION / 2 + 1);
     if (index == 0)
         put_legend(it, &area);
     else
         fputs("unset colorbox\n", script);
-    put_time_axis(it, &area, index + 1 == it->plot->op_count);
+    fprintf(script, "set format x '%s'\n", is_last ? plot_cells_time_format(it->plot) : "");
+    if (is_last)
+        plot_page_text(&it->page, (area.left + area.right) / 2, area.bottom + 42, PLOT_CENTRE, PLOT_PLAIN, PLOT_TEXT,
+                       plot_cells_time_title(it->plot));
     put_data(it, index);
-    if (it->cells.begin[index] == it->cells.begin[index + 1])
+    if (cells->begin[index] == cells->begin[index + 1]) {
         fputs("plot NaN\n", script); /* the empty panel */
-    else
-        put_plot(it, index, &area);
-}
-
-static void put_axes(struct timeline *it) {
-    FILE *script = it->page.script;
-    it->colour = plot_axis_of_colours(it->cells.least, it->cells.most,
-                                      it->plot->by_latency && plot_in_seconds(it->plot) ? PLOT_SECONDS : PLOT_COUNT);
-    it->colour.labels_max = 12;
-    it->cells.latency.labels_max = (unsigned)it->panel / PIXELS_PER_LABEL;
-    plot_colours_put(script);
-    plot_axis_put(&it->colour, "cb", script);
-    plot_axis_put(&it->cells.latency, "y", script);
-    fprintf(script, "set xrange [0:%.9g]\nset style fill solid 1.0 noborder\n",
-            plot_bins_begin(&it->cells.bins, it->plot, it->cells.bins.count));
+        return;
+    }
+    /* Each cell overlaps its neighbours by half a pixel, or the picture's background would shine through. */
+    fprintf(script,
+            "plot $op%zu using (($1+$2)/2):(sqrt($3*$4)):1:($2+%.3g):3:($4*%.6g):5 with boxxyerror fillcolor palette\n",
+            index + 1, plot_bins_begin(&cells->bins, it->plot, cells->bins.count) / (area.right - area.left) / 2,
+            pow(cells->latency.high / cells->latency.low, 0.5 / it->panel));
 }
 
 int plot_timeline(const struct plot *plot, FILE *script) {
     struct timeline it = {.plot = plot};
-    const int count = (int)plot->op_count;
-    const int around = plot_page_top(plot) + BOTTOM_AXIS;
-    it.panel = plot_page_fit(plot, plot->op_count, around, CAPTION, count == 1 ? PANEL_ALONE : PANEL);
-    if (it.panel < PANEL_MIN)
-        return -ERANGE;
-    int error = plot_cells_init(plot, BINS_MAX, CELLS_MAX, &it.cells);
+    int error = begin(&it, plot_page_top(plot) + BOTTOM_AXIS, plot->op_count == 1 ? PANEL_ALONE : PANEL, PANEL_MIN,
+                      BINS_MAX, CELLS_MAX, script);
     if (error)
         return error;
-    plot_page_begin(&it.page, plot, WIDTH, around + count * (it.panel + CAPTION), script);
-    put_axes(&it);
+    it.weight = plot_axis_of_colours(it.cells.least, it.cells.most, weight_unit(plot));
+    it.weight.labels_max = 12;
+    it.cells.latency.labels_max = (unsigned)it.panel / PIXELS_PER_LABEL;
+    plot_colours_put(script);
+    plot_axis_put(&it.weight, "cb", script);
+    plot_axis_put(&it.cells.latency, "y", script);
+    fprintf(script, "set xrange [0:%.9g]\nset style fill solid 1.0 noborder\n",
+            plot_bins_begin(&it.cells.bins, plot, it.cells.bins.count));
     for (size_t i = 0; i < plot->op_count; i++)
         put_panel(&it, i);
+    plot_page_end(&it.page);
+    plot_cells_finish(&it.cells);
+    return 0;
+}
+
+/* ---- As a landscape ----------------------------------------------------------------------------- */
+
+/* Latency, time, height, colour: of the middle of the box's top. */
+static void put_boxes(const struct timeline *it, size_t index) {
+    FILE *script = it->page.script;
+    const struct plot *plot = it->plot;
+    const unsigned resolution = plot->profiles[0]->resolution;
+    const double top = plot_axis_at(&it->weight, it->weight.high);
+    fprintf(script, "$op%zu << EOD\n", index + 1);
+    for (size_t i = it->cells.begin[index]; i < it->cells.begin[index + 1]; i++) {
+        const struct aggstats_cell *cell = &it->cells.cells[i];
+        double lower = plot_time(plot, 0, aggstats_bucket_lower(cell->bucket, resolution));
+        double upper = plot_time(plot, 0, aggstats_bucket_upper(cell->bucket, resolution));
+        double begin = plot_bins_begin(&it->cells.bins, plot, cell->row);
+        double end = plot_bins_begin(&it->cells.bins, plot, cell->row + 1);
+        double height = plot_axis_at(&it->weight, plot_weight(plot, 0, cell->bucket, cell->count));
+        fprintf(script, "%.9g %.9g %.9g %u\n", plot_axis_at(&it->cells.latency, sqrt(lower * upper)), (begin + end) / 2,
+                height, plot_colours_at(height / top));
+    }
+    fputs("EOD\n", script);
+}
+
+static void put_field(struct timeline *it, size_t index) {
+    const struct plot_area area = {.right = it->page.width,
+                                   .top = it->page.top + (int)index * (it->panel + CAPTION),
+                                   .bottom = it->page.top + ((int)index + 1) * (it->panel + CAPTION)};
+    const int y = area.top + CAPTION / 2;
+    char text[PLOT_TEXT_SIZE];
+    plot_page_space(&it->page, &area);
+    put_caption(it, index, 40, it->page.width - 40, y);
+    plot_cells_format_weight(&it->cells, it->plot, text, sizeof(text));
+    plot_page_text(&it->page, 40, y + 20, PLOT_LEFT, PLOT_PLAIN, PLOT_TEXT, text);
+    put_boxes(it, index);
+    if (it->cells.begin[index] == it->cells.begin[index + 1])
+        return;
+    fprintf(it->page.script, "splot $op%zu using 1:2:3:(%.9g):4 with boxes fillcolor rgb variable\n", index + 1,
+            log10(2) / it->plot->profiles[0]->resolution);
+}
+
+int plot_landscape(const struct plot *plot, FILE *script) {
+    struct timeline it = {.plot = plot};
+    int error = begin(&it, plot_page_top(plot), FIELD, FIELD_MIN, FIELD_BINS_MAX, FIELD_CELLS_MAX, script);
+    if (error)
+        return error;
+    const double end = plot_bins_begin(&it.cells.bins, plot, it.cells.bins.count);
+    it.weight = plot_axis_of_bars(it.cells.least, it.cells.most, weight_unit(plot));
+    it.weight.as_decades = it.cells.latency.as_decades = true;
+    it.weight.labels_max = it.cells.latency.labels_max = 12;
+    plot_axis_put(&it.cells.latency, "x", script);
+    plot_axis_put(&it.weight, "z", script);
+    fprintf(script, "set yrange [0:%.9g]\nset format y '%s'\n", end, plot_cells_time_format(plot));
+    fprintf(script, "set boxdepth %.9g\n", end / (double)it.cells.bins.count);
+    fprintf(script, "set xlabel '%s' rotate parallel\nset ylabel '%s' rotate parallel\n", plot_latency_title(plot),
+            plot_cells_time_title(plot));
+    fputs("set style fill solid 1.0 border lc rgb '#404040'\nset xyplane at 0\nset view 52,35,1.1,1.1\n"
+          "set pm3d depthorder base\nset border 31 lw 0.7\n",
+          script);
+    for (size_t i = 0; i < plot->op_count; i++)
+        put_field(&it, i);
     plot_page_end(&it.page);
     plot_cells_finish(&it.cells);
     return 0;

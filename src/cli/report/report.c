@@ -12,7 +12,7 @@
 #include "html.h"
 #include "output.h"
 #include "picture.h"
-#include "plot_ops.h"
+#include "plot_bins.h"
 #include "report_assets.h"
 #include "screen.h"
 #include "show.h"
