@@ -6,7 +6,6 @@
 #include "compare.h"
 #include "compare_sets.h"
 #include "comparison.h"
-#include "fail_on.h"
 #include "input.h"
 #include "name_set.h"
 #include "option_table.h"

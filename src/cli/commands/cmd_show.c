@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advice_json.h"
 #include "base.h"
 #include "command.h"
 #include "daemon_watch.h"

@@ -1,6 +1,8 @@
 /* Recommended commands, quoted for a shell. */
 #include "answer_page.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +38,16 @@ char *answer_next_quote(const char *argument) {
     return str_steal(&text);
 }
 
-static void add(struct list *list, const char *why, const char *command, const char *argument, const char *stands_for) {
+__attribute__((format(printf, 5, 6))) static void add(struct list *list, const char *why, const char *argument,
+                                                      const char *stands_for, const char *format, ...) {
+    CLEANUP_FREE char *command = NULL;
+    va_list values;
+    va_start(values, format);
+    if (vasprintf(&command, format, values) < 0)
+        command = NULL;
+    va_end(values);
+    if (!command)
+        return;
     list->sheet->rank = list->ranks[list->count < 2 ? list->count : 2];
     list->count++;
     sheet_command(list->sheet, command, argument, stands_for, why);
@@ -52,13 +63,6 @@ static const char *name_for_of(const struct aggstats_group *group, char id[GROUP
     if (is_found && (!id[0] || name[strspn(name, "0123456789")] != '\0'))
         return name;
     return id[0] ? id : NULL;
-}
-
-static const struct aggstats_group *busiest(const struct aggstats_profile *profile) {
-    for (size_t i = 0; i < profile->group_count; i++)
-        if (profile->groups[i].who == AGGSTATS_WHO_ID)
-            return &profile->groups[i];
-    return NULL;
 }
 
 /* " --by process --of cc1", or the part that is known. Owner: the caller frees it */
@@ -79,17 +83,6 @@ static char *format_option(const char *option, const char *value) {
     return text;
 }
 
-static void add_of(const struct aggstats_group *group, struct list *list, const char *layer, const char *profile) {
-    char id[GROUPS_ID_SIZE];
-    const char *name = group ? name_for_of(group, id) : NULL;
-    CLEANUP_FREE char *whose = name ? format_whose(aggstats_grouping_name(group->grouping), name) : NULL;
-    CLEANUP_FREE char *command = NULL;
-    if (whose && asprintf(&command, "osprof show%s%s", layer, whose) < 0)
-        command = NULL;
-    if (command)
-        add(list, "its calls alone", command, profile, "PROFILE");
-}
-
 /* A mount has groups in its memory only, and can be told to. */
 static void add_groups(const struct aggstats_profile *live, struct list *list, const char *mount) {
     static const enum aggstats_grouping best_first[] = {AGGSTATS_BY_FILE,    AGGSTATS_BY_DIRECTORY, AGGSTATS_BY_PROGRAM,
@@ -105,22 +98,10 @@ static void add_groups(const struct aggstats_profile *live, struct list *list, c
         if (asprintf(&text, "%s program+file", mount) < 0)
             text = NULL;
         if (text)
-            add(list, "from now on: which programs, which files", "osprof groups", text, "MOUNT program+file");
+            add(list, "from now on: which programs, which files", text, "MOUNT program+file", "osprof groups");
         return;
     }
-    if (asprintf(&text, "osprof show --by %s", aggstats_grouping_name(best_first[i])) < 0)
-        text = NULL;
-    if (text)
-        add(list, "where, or whose calls", text, mount, "MOUNT");
-}
-
-/* Joint profiles are printed by themselves. */
-static void add_joints(struct list *list, const char *layer, const char *profile) {
-    CLEANUP_FREE char *command = NULL;
-    if (asprintf(&command, "osprof show%s --joint", layer) < 0)
-        command = NULL;
-    if (command)
-        add(list, "what its peaks have in common", command, profile, "PROFILE");
+    add(list, "where, or whose calls", mount, "MOUNT", "osprof show --by %s", aggstats_grouping_name(best_first[i]));
 }
 
 /* False where one file has all of the time: then the page has said it. */
@@ -138,7 +119,7 @@ static bool has_several_files(const struct aggstats_profile *profile, const stru
 
 static void add_of_profile(const struct answer_source *source, const struct aggstats_profile *whole,
                            const struct answer_model *model, struct list *list) {
-    const struct aggstats_group *group = busiest(whole);
+    const struct aggstats_group *busiest = NULL;
     const bool has_causes = whole->cause_count > 0 && !source->of;
     const bool has_groups = whole->groupings != 0 && (!source->has_groups_unasked || has_several_files(whole, model));
     const bool has_joints = source->is_run && whole->joint_count > 0;
@@ -148,33 +129,31 @@ static void add_of_profile(const struct answer_source *source, const struct aggs
                                                       : strdup("");
     CLEANUP_FREE char *whose = source->of ? format_whose(source->by, source->of) : strdup("");
     CLEANUP_FREE char *layer = format_option(" --layer ", source->layer);
-    CLEANUP_FREE char *why = NULL;
-    CLEANUP_FREE char *all = NULL;
-    CLEANUP_FREE char *command = NULL;
-    if (profile && whose && layer &&
-        asprintf(&command, "osprof show%s%s --op %s", layer, whose, model->peaks[0].op->name) < 0)
-        command = NULL;
-    if (!command)
+    if (!profile || !whose || !layer)
         return;
-    add(list, "its latencies as a chart", command, profile, "PROFILE");
-    if (has_joints)
-        add_joints(list, layer, profile);
-    if (source->is_run && has_groups &&
-        asprintf(&all, "osprof show%s --by %s", layer, source->has_groups_unasked ? "file" : "all") < 0)
-        all = NULL;
-    if (all)
-        add(list, source->has_groups_unasked ? "all of the files" : "a table of each grouping", all, profile,
-            "PROFILE");
-    else if (!source->has_groups_unasked)
-        add_of(group, list, layer, profile);
-    if (asprintf(&why, "osprof why%s", layer) < 0)
-        why = NULL;
-    if (has_causes && why)
-        add(list, "what slow calls waited for", why, profile, "PROFILE");
+    for (size_t i = 0; i < whole->group_count && !busiest; i++)
+        if (whole->groups[i].who == AGGSTATS_WHO_ID)
+            busiest = &whole->groups[i];
+    add(list, "its latencies as a chart", profile, "PROFILE", "osprof show%s%s --op %s", layer, whose,
+        model->peaks[0].op->name);
+    if (has_joints) /* they are printed by themselves */
+        add(list, "what its peaks have in common", profile, "PROFILE", "osprof show%s --joint", layer);
+    if (source->is_run && has_groups) {
+        add(list, source->has_groups_unasked ? "all of the files" : "a table of each grouping", profile, "PROFILE",
+            "osprof show%s --by %s", layer, source->has_groups_unasked ? "file" : "all");
+    } else if (!source->has_groups_unasked && busiest) {
+        char id[GROUPS_ID_SIZE];
+        const char *name = name_for_of(busiest, id);
+        CLEANUP_FREE char *its = name ? format_whose(aggstats_grouping_name(busiest->grouping), name) : NULL;
+        if (its)
+            add(list, "its calls alone", profile, "PROFILE", "osprof show%s%s", layer, its);
+    }
+    if (has_causes)
+        add(list, "what slow calls waited for", profile, "PROFILE", "osprof why%s", layer);
     if (source->is_live)
         add_groups(whole, list, profile);
     if (source->is_live)
-        add(list, "what happens now, and who does it", "osprof top", profile, "MOUNT");
+        add(list, "what happens now, and who does it", profile, "MOUNT", "osprof top");
 }
 
 /* ---- Running it again ---------------------------------------------------------------------------- */
@@ -215,23 +194,20 @@ bool answer_next_can_be_typed(const char *command) {
     return length > 0 && !strstr(command, " -c ") && (length < 3 || strcmp(command + length - 3, "...") != 0);
 }
 
-static bool is_led_by_locks(const struct aggstats_profile *profile) {
-    double most = 0;
-    for (size_t i = 0; i < profile->op_count; i++)
-        most = (double)profile->ops[i].total_cycles > most ? (double)profile->ops[i].total_cycles : most;
-    return most > 0 && figures_locking(profile) >= most;
-}
-
 char *answer_next_slow(const struct aggstats_profile *profile) {
     const char *command = aggstats_profile_label(profile, "command");
     const bool can_be_typed =
         command && !aggstats_profile_has_list(profile, "command") && answer_next_can_be_typed(command);
+    double most = 0;
+    for (size_t i = 0; i < profile->op_count; i++)
+        most = fmax(most, (double)profile->ops[i].total_cycles);
+    const bool is_led_by_locks = most > 0 && figures_locking(profile) >= most;
     CLEANUP_FREE char *path = find_directory(profile);
     CLEANUP_FREE char *directory = path && strcmp(path, "/") != 0 ? answer_next_quote(path) : strdup("DIR");
     char *text = NULL;
-    if (!directory || asprintf(&text, "osprof run --layers fs -o slow=10ms%s -d %s -- %s",
-                               is_led_by_locks(profile) ? ",posix_lock,flock" : "", directory,
-                               can_be_typed ? command : "COMMAND") < 0)
+    if (!directory ||
+        asprintf(&text, "osprof run --layers fs -o slow=10ms%s -d %s -- %s", is_led_by_locks ? ",posix_lock,flock" : "",
+                 directory, can_be_typed ? command : "COMMAND") < 0)
         return NULL;
     return text;
 }
@@ -245,7 +221,7 @@ void answer_next_put(struct sheet *sheet, const struct answer_source *source, co
     if (model->peak_count > 0 && source->profile)
         add_of_profile(source, profile, model, &list);
     if (model->peak_count > 0 && wants_calibration && directory)
-        add(&list, "once: then peaks have names", "osprof calibrate", directory, "DIR");
+        add(&list, "once: then peaks have names", directory, "DIR", "osprof calibrate");
 }
 
 void answer_next_put_layer(struct sheet *sheet, const char *name, const char *layer) {

@@ -27,16 +27,6 @@ static void finish_loaded(struct loaded *loaded) {
     free(loaded->origins);
 }
 
-static bool is_of_layer_of_first(const struct loaded *loaded, const struct aggstats_profile *profile,
-                                 const char *first_name, const char *name) {
-    const char *first = loaded->count > 0 ? layers_name(&loaded->profiles[0]) : layers_name(profile);
-    if (strcmp(first, layers_name(profile)) == 0)
-        return true;
-    complain("cannot compare %s with %s: one is of the layer %s, the other of %s", first_name, name, first,
-             layers_name(profile));
-    return false;
-}
-
 /* A file given twice would make noise seem smaller than it is. */
 static bool is_new(const struct loaded *loaded, const struct origin *origin) {
     for (size_t i = 0; i < loaded->count && origin->name; i++) {
@@ -55,7 +45,13 @@ static bool is_new(const struct loaded *loaded, const struct origin *origin) {
 /* Takes an input over, if it is comparable with those before. Errors: reported to the user */
 static bool take_input(struct loaded *loaded, const struct input *input, const char *first_name, const char *name) {
     const struct origin origin = {.name = input->is_file ? name : NULL, .device = input->device, .inode = input->inode};
-    if (!is_of_layer_of_first(loaded, &input->profile, first_name, name) || !is_new(loaded, &origin))
+    const char *layer = layers_name(&input->profile);
+    const char *first = loaded->count > 0 ? layers_name(&loaded->profiles[0]) : layer;
+    if (strcmp(first, layer) != 0) {
+        complain("cannot compare %s with %s: one is of the layer %s, the other of %s", first_name, name, first, layer);
+        return false;
+    }
+    if (!is_new(loaded, &origin))
         return false;
     loaded->origins[loaded->count] = origin;
     loaded->profiles[loaded->count++] = input->profile; /* all that an input owns */
@@ -104,26 +100,19 @@ static void name_set(const struct name_set *names, char *ret_text, size_t size) 
         snprintf(ret_text, size, "%s%s%s", first, names->count > 2 ? " ... " : " ", last);
 }
 
-/* True if each is of one run of a command: then the elapsed time is of interest. */
-static bool are_jobs(const struct loaded *loaded) {
-    for (size_t i = 0; i < loaded->count; i++) {
-        if (!aggstats_profile_label(&loaded->profiles[i], "command"))
-            return false;
-    }
-    return true;
-}
-
 static int compare_loaded(const struct compare_sets *sets, const struct loaded *loaded, const struct name_set *a,
                           const struct name_set *b, struct compared_sets *ret_sets) {
     int err = verdict_compare(loaded->profiles, a->count, loaded->count, &sets->options, &ret_sets->result);
     if (err)
         return complain_not_compared(err);
+    /* If each is of one run of a command, the elapsed time is of interest. */
+    bool are_jobs = true;
+    for (size_t i = 0; i < loaded->count && are_jobs; i++)
+        are_jobs = aggstats_profile_label(&loaded->profiles[i], "command") != NULL;
     name_set(a, ret_sets->a_name, sizeof(ret_sets->a_name));
     name_set(b, ret_sets->b_name, sizeof(ret_sets->b_name));
-    ret_sets->page = (struct verdict_page){.result = &ret_sets->result,
-                                           .a_name = ret_sets->a_name,
-                                           .b_name = ret_sets->b_name,
-                                           .is_job = are_jobs(loaded)};
+    ret_sets->page = (struct verdict_page){
+        .result = &ret_sets->result, .a_name = ret_sets->a_name, .b_name = ret_sets->b_name, .is_job = are_jobs};
     return 0;
 }
 
@@ -149,29 +138,21 @@ static int load_and_compare(const struct compare_sets *sets, const struct name_s
     return err;
 }
 
-static int list_runs(const char *directory, struct name_set *a, struct name_set *b) {
-    int err = name_set_in(directory, "a-", a);
-    if (!err)
-        err = name_set_in(directory, "b-", b);
-    if (err)
-        complain("cannot read directory %s: %s", directory, strerror(-err));
-    return err;
-}
-
 static int list_names(const struct compare_sets *sets, struct name_set *a, struct name_set *b) {
-    if (sets->directory)
-        return list_runs(sets->directory, a, b);
-    int err = name_set_of(sets->a, sets->a_count, a);
-    return err ? err : name_set_of(sets->b, sets->b_count, b);
-}
-
-static void complain_no_runs(const struct compare_sets *sets) {
+    int err = sets->directory ? name_set_in(sets->directory, "a-", a) : name_set_of(sets->a, sets->a_count, a);
+    if (!err)
+        err = sets->directory ? name_set_in(sets->directory, "b-", b) : name_set_of(sets->b, sets->b_count, b);
+    if (err && sets->directory)
+        complain("cannot read directory %s: %s", sets->directory, strerror(-err));
+    if (err || (a->count > 0 && b->count > 0))
+        return err;
     if (sets->directory)
         complain(
             "%s holds no runs to compare: files a-*.osprof and b-*.osprof, as osprof run --vs --repeat -p writes them",
             sets->directory);
     else
         complain("nothing to compare: a list names no profile");
+    return -ENOENT;
 }
 
 int compare_sets(const struct compare_sets *sets, struct compared_sets *ret_sets) {
@@ -180,12 +161,8 @@ int compare_sets(const struct compare_sets *sets, struct compared_sets *ret_sets
     if (!require_part(PART_STATISTICS, "compare sets of runs"))
         return -ENOTSUP;
     int err = list_names(sets, &a, &b);
-    if (!err && (a.count == 0 || b.count == 0)) {
-        complain_no_runs(sets);
-        err = -ENOENT;
-    } else if (!err) {
+    if (!err)
         err = load_and_compare(sets, &a, &b, ret_sets);
-    }
     name_set_finish(&a);
     name_set_finish(&b);
     return err;
@@ -193,4 +170,33 @@ int compare_sets(const struct compare_sets *sets, struct compared_sets *ret_sets
 
 void compared_sets_finish(struct compared_sets *sets) {
     verdict_finish(&sets->result);
+}
+
+/* ---- The changes that make the exit status 1 ---------------------------------------------------- */
+
+const char *fail_on_parse(const char *text, unsigned *ret_questions, char why[OPTION_TEXT_SIZE]) {
+    static const struct {
+        const char *word;
+        enum verdict_question question;
+    } words[] = {
+        {"change", VERDICT_ON_CHANGE}, {"slower", VERDICT_ON_SLOWER},   {"calls", VERDICT_ON_CALLS},
+        {"total", VERDICT_ON_TOTAL},   {"elapsed", VERDICT_ON_ELAPSED},
+    };
+    unsigned questions = 0;
+    for (const char *rest = text; rest;) {
+        const size_t length = strcspn(rest, ",");
+        size_t i = 0;
+        while (i < ARRAY_SIZE(words) &&
+               (strlen(words[i].word) != length || strncasecmp(words[i].word, rest, length) != 0))
+            i++;
+        if (i == ARRAY_SIZE(words)) {
+            snprintf(why, OPTION_TEXT_SIZE,
+                     "must be change, slower, calls, total or elapsed, or several of them with commas between");
+            return why;
+        }
+        questions |= words[i].question;
+        rest = rest[length] ? rest + length + 1 : NULL;
+    }
+    *ret_questions = questions;
+    return NULL;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "input.h"
+#include "option_table.h"
 #include "verdict.h"
 #include "verdict_page.h"
 
@@ -36,5 +37,19 @@ struct compared_sets {
 int compare_sets(const struct compare_sets *sets, struct compared_sets *ret_sets);
 
 void compared_sets_finish(struct compared_sets *sets);
+
+/* ---- The option --fail-on: changes that make the exit status 1 ---------------------------------- */
+
+/* The row of the option; parser: a function of the table's options, which calls fail_on_parse(). */
+#define ROW_FAIL_ON(parser, text)                                                                                      \
+    {                                                                                                                  \
+        .name = "fail-on", .metavar = "LIST", WORDS("change", "slower", "calls", "total", "elapsed"), .help = (text),  \
+        .kind = OPTION_PARSED, .parse = (parser)                                                                       \
+    }
+
+/* Reads words with commas between: "slower,calls".
+ * ret_questions: VERDICT_ON_*
+ * Returns NULL, or what is wrong, in `why` */
+const char *fail_on_parse(const char *text, unsigned *ret_questions, char why[OPTION_TEXT_SIZE]);
 
 #endif

@@ -45,17 +45,9 @@ enum column {
     COLUMN_PATH,
 };
 
-/* Of the bytes that read calls returned; nothing if that is not known. */
-static void add_cached(struct sheet *sheet, const struct aggstats_profile *profile) {
-    const struct aggstats_cache *cache = &profile->cache;
-    if (!profile->has_cache || cache->read_bytes == 0)
-        sheet_add(sheet, "");
-    else
-        sheet_add_share(sheet, 1 - fmin((double)cache->missed_bytes / (double)cache->read_bytes, 1));
-}
-
 static void add_group(struct sheet *sheet, const struct aggstats_group *group, double whole_cycles) {
     const struct figures_sum sum = figures_sum(&group->profile);
+    const struct aggstats_cache *cache = &group->profile.cache;
     char id[GROUPS_ID_SIZE];
     char ops[GROUPS_MAIN_OPS_SIZE];
     groups_format_id(group, id);
@@ -70,7 +62,11 @@ static void add_group(struct sheet *sheet, const struct aggstats_group *group, d
         sheet_add_cycles(sheet, (double)group->missed_cycles_max);
     else
         sheet_add(sheet, "");
-    add_cached(sheet, &group->profile);
+    /* Of the bytes that read calls returned; nothing if that is not known. */
+    if (group->profile.has_cache && cache->read_bytes > 0)
+        sheet_add_share(sheet, 1 - fmin((double)cache->missed_bytes / (double)cache->read_bytes, 1));
+    else
+        sheet_add(sheet, "");
     sheet_add(sheet, ops);
     sheet_add(sheet, groups_name(group));
 }

@@ -56,16 +56,14 @@ static enum layer layer_of(const struct printer *it, size_t layer) {
 
 /* ---- Calls without requests --------------------------------------------------------------------- */
 
-/* True if lists of names, which the C library buffers, are among a row's calls. */
-static bool has_buffered(const struct printer *it, const struct layers_row *row, size_t layer) {
-    const struct aggstats_op_profile *op = aggstats_profile_op(&it->table->profiles[layer], "READDIR");
-    return op && op->calls > 0 && layers_relate(LAYER_IS_USER, op->name) == row->relation;
-}
-
+/* The C library buffers lists of names. */
 static const char *who_answered(const struct printer *it, const struct layers_row *row, size_t layer) {
+    const struct aggstats_op_profile *lists = aggstats_profile_op(&it->table->profiles[layer], "READDIR");
     switch (layer_of(it, layer)) {
     case LAYER_IS_USER:
-        return has_buffered(it, row, layer) ? "the C library's buffers and the kernel's cache" : "the kernel's cache";
+        return lists && lists->calls > 0 && layers_relate(LAYER_IS_USER, lists->name) == row->relation
+                   ? "the C library's buffers and the kernel's cache"
+                   : "the kernel's cache";
     case LAYER_IS_DAEMON:
         return "the daemon, or the kernel's cache below it";
     case LAYER_IS_FS:
@@ -97,17 +95,6 @@ static void append_answered(const struct printer *it, struct str *text, const st
 }
 
 /* ---- Where the time went ------------------------------------------------------------------------ */
-
-/* "131 ms that these calls took", "118 ms at the layer fuse" */
-static void append_whole(const struct printer *it, struct str *text, const struct layers_row *row) {
-    append_ns(it, text, row->cells[row->outermost].total_ns);
-    if (layer_of(it, row->outermost) == LAYER_IS_USER) {
-        str_add(text, " that these calls took");
-    } else {
-        str_add(text, " at the layer ");
-        append_layer(it, text, row->outermost);
-    }
-}
 
 /* For requests to a disk, including the time in its queue: the row has the name of its operation there. */
 static double ns_elsewhere(const struct printer *it, size_t below, const char *name) {
@@ -177,96 +164,75 @@ static void append_at_disk(const struct printer *it, struct str *text, const str
     str_addf(text, " for %s of these and all other calls", str_text(&names));
 }
 
-static void append_queue(const struct printer *it, struct str *text, const struct layers_cell *cell) {
-    if (cell->queued_ns < SAID_MIN * cell->total_ns || cell->queued_ns == 0)
-        return;
-    str_add(text, ", ");
-    append_ns(it, text, cell->queued_ns);
-    str_add(text, " of them in its queue");
-}
-
-/* True if some requests must come from other calls than those above: from programs that are not observed, or from the
- * kernel itself. */
-static bool has_others(const struct printer *it, const struct layers_row *row) {
-    for (size_t layer = row->outermost; layer < it->table->layer_count; layer++) {
-        const struct layers_cell *cell = &row->cells[layer];
-        if (cell->is_there && cell->below < it->table->layer_count && layer_of(it, cell->below) != LAYER_IS_BLOCK &&
-            row->cells[cell->below].calls > cell->calls)
-            return true;
-    }
-    return false;
-}
-
-/* For some requests nobody waits: so the time above them is a lower bound of the waiting time, and their own an upper
- * bound. A disk may work for other programs too, so the time just above it is neither. */
-static const char *bound_of(const struct printer *it, const struct layers_row *row, size_t layer) {
-    const bool are_all_known = layers_known_end(it->table, row) == it->table->layer_count;
-    if (are_all_known && !(row->relation && row->relation->why_more) && !has_others(it, row))
-        return "";
-    if (layer == row->outermost)
-        return "at least ";
-    return layer_of(it, row->cells[layer].below) == LAYER_IS_BLOCK ? "about " : "at most ";
-}
-
+/* Nobody waits for some requests: so the time above them is a lower bound of the waiting time, and their own an upper
+ * bound. A disk may work for other programs too, so the time just above it is neither. Requests that outnumber the calls
+ * above them are of programs that are not observed, or of the kernel itself. */
 static void append_share_here(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
-    double whole_ns = row->cells[row->outermost].total_ns;
-    str_add(text, bound_of(it, row, layer));
+    const size_t count = it->table->layer_count;
+    const double whole_ns = row->cells[row->outermost].total_ns;
+    bool is_exact = layers_known_end(it->table, row) == count && !(row->relation && row->relation->why_more);
+    for (size_t i = row->outermost; i < count && is_exact; i++) {
+        const struct layers_cell *cell = &row->cells[i];
+        is_exact = !cell->is_there || cell->below >= count || layer_of(it, cell->below) == LAYER_IS_BLOCK ||
+                   row->cells[cell->below].calls <= cell->calls;
+    }
+    if (!is_exact)
+        str_add(text, layer == row->outermost                                   ? "at least "
+                      : layer_of(it, row->cells[layer].below) == LAYER_IS_BLOCK ? "about "
+                                                                                : "at most ");
     append_share(text, whole_ns > 0 ? row->cells[layer].here_ns / whole_ns : 0);
 }
 
-/* Returns whether they have been said before, and notes them. */
-static bool is_said(struct said *said, const char *words) {
-    for (size_t i = 0; i < said->count; i++)
-        if (said->words[i] == words)
-            return true;
-    if (said->count < ARRAY_SIZE(said->words))
-        said->words[said->count++] = words;
-    return false;
-}
-
-/* A queue that has a layer of its own is not mentioned with the layer above it. */
-static const char *words_of(const struct printer *it, const struct layers_row *row, size_t layer) {
-    const struct layers_cell *cell = &row->cells[layer];
-    const bool has_queue = cell->queue < it->table->layer_count;
-    return layers_words(layer_of(it, layer), layer_of(it, has_queue ? cell->queue : cell->below));
-}
-
+/* A queue that has a layer of its own is not mentioned with the layer above it. Words are explained once. */
 static void append_where(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
-    const char *words = words_of(it, row, layer);
+    const bool has_queue = cell->queue < it->table->layer_count;
+    const char *words = layers_words(layer_of(it, layer), layer_of(it, has_queue ? cell->queue : cell->below));
     const char *explanation = strstr(words, " (");
-    str_addf(text, "%.*s",
-             (int)(explanation && is_said(it->said, words) ? explanation - words : (ptrdiff_t)strlen(words)), words);
+    struct said *said = it->said;
+    size_t i = 0;
+    while (explanation && i < said->count && said->words[i] != words)
+        i++;
+    const bool is_said = explanation && i < said->count;
+    if (explanation && !is_said && said->count < ARRAY_SIZE(said->words))
+        said->words[said->count++] = words;
+    str_addf(text, "%.*s", (int)(is_said ? explanation - words : (ptrdiff_t)strlen(words)), words);
     if (cell->below != it->table->layer_count) {
         append_elsewhere(it, text, row, layer);
         return;
     }
-    append_queue(it, text, cell);
+    if (cell->queued_ns > 0 && cell->queued_ns >= SAID_MIN * cell->total_ns) {
+        str_add(text, ", ");
+        append_ns(it, text, cell->queued_ns);
+        str_add(text, " of them in its queue");
+    }
     append_at_disk(it, text, row, layer);
-}
-
-/* "at least 98 % of 131 ms that these calls took were in the kernel and FUSE" */
-static void append_part(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
-    str_separate(text, "; ");
-    append_share_here(it, text, row, layer);
-    str_add(text, " of ");
-    append_whole(it, text, row);
-    str_add(text, " were ");
-    append_where(it, text, row, layer);
 }
 
 static bool matters(const struct printer *it, const struct layers_row *row, size_t part) {
     return part < it->table->layer_count && row->cells[part].here_ns >= PART_MIN * row->cells[row->outermost].total_ns;
 }
 
-/* The two largest parts. If all are known the first is mentioned however small it is. */
+/* The two largest parts: "at least 98 % of 131 ms that these calls took were in the kernel and FUSE", "... of 118 ms at
+ * the layer fuse ...". If all are known the first is mentioned however small it is. */
 static void append_parts(const struct printer *it, struct str *text, const struct layers_row *row) {
     size_t first = layers_largest_part(it->table, row, SIZE_MAX);
     size_t second = layers_largest_part(it->table, row, first);
     bool are_all_known = layers_known_end(it->table, row) == it->table->layer_count;
     if (first == it->table->layer_count || (!are_all_known && !matters(it, row, first)))
         return;
-    append_part(it, text, row, first);
+    str_separate(text, "; ");
+    append_share_here(it, text, row, first);
+    str_add(text, " of ");
+    append_ns(it, text, row->cells[row->outermost].total_ns);
+    if (layer_of(it, row->outermost) == LAYER_IS_USER) {
+        str_add(text, " that these calls took");
+    } else {
+        str_add(text, " at the layer ");
+        append_layer(it, text, row->outermost);
+    }
+    str_add(text, " were ");
+    append_where(it, text, row, first);
     if (!matters(it, row, second))
         return;
     str_add(text, ", and ");
@@ -302,18 +268,14 @@ static void append_too_much(const struct printer *it, struct str *text, const st
     str_add(text, "they are not of the same calls");
 }
 
-static bool has_mapped(const struct aggstats_profile *profile) {
-    const struct aggstats_op_profile *op = aggstats_profile_op(profile, "MMAP");
-    return op && op->calls > 0;
-}
-
 /* "; files were mapped, too, which are read without a call; user does not see 1 statically linked program" */
 static void append_not_seen(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
     const struct aggstats_profile *profile = &it->table->profiles[layer];
+    const struct aggstats_op_profile *mapped = aggstats_profile_op(profile, "MMAP");
     const bool is_read = strcmp(row->name, "READ") == 0;
     if (layer_of(it, layer) != LAYER_IS_USER)
         return;
-    if (has_mapped(profile) && (is_read || strcmp(row->name, "WRITE") == 0))
+    if (mapped && mapped->calls > 0 && (is_read || strcmp(row->name, "WRITE") == 0))
         str_addf(text, "; files were mapped, too, which are %s without a call", is_read ? "read" : "written");
     CLEANUP_FREE char *shown = facts_text_not_seen(profile, &it->sheet->screen, NOT_SEEN_COLUMNS_MAX);
     if (shown && shown[0])
@@ -366,13 +328,6 @@ static void put_row(const struct printer *it, const struct layers_row *row) {
         sheet_sentence(it->sheet, 0, "%s: %s.", row->name, str_text(&text));
 }
 
-/* False if only one layer has it: then there is nothing to split. */
-static bool is_told(const struct layers_table *table, const struct layers_row *row, double most_ns) {
-    const struct layers_cell *outermost = &row->cells[row->outermost];
-    return row->layer_count > 1 && outermost->calls > 0 && outermost->below < table->layer_count &&
-           outermost->total_ns >= SHARE_MIN * most_ns;
-}
-
 void layers_answer_put(struct sheet *sheet, const struct layers_table *table, const unsigned *ranks) {
     struct said said = {.count = 0};
     const struct printer it = {table, sheet, &said, ranks != NULL};
@@ -380,9 +335,12 @@ void layers_answer_put(struct sheet *sheet, const struct layers_table *table, co
     size_t count = 0;
     for (size_t i = 0; i < table->row_count && count < LAYERS_ANSWERS_MAX; i++) {
         const struct layers_row *row = &table->rows[i];
-        if (!is_told(table, row, most_ns))
+        const struct layers_cell *outermost = &row->cells[row->outermost];
+        /* If one layer alone has it, there is nothing to split. */
+        if (row->layer_count <= 1 || outermost->calls == 0 || outermost->below >= table->layer_count ||
+            outermost->total_ns < SHARE_MIN * most_ns)
             continue;
-        most_ns = count == 0 ? row->cells[row->outermost].total_ns : most_ns;
+        most_ns = count == 0 ? outermost->total_ns : most_ns;
         sheet->rank = ranks ? ranks[count] : 0;
         if (count++ == 0)
             sheet_gap(sheet);

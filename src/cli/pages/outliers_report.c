@@ -90,26 +90,15 @@ void outliers_report_print(const struct outliers_report *report, const struct sc
 
 /* ---- JSON --------------------------------------------------------------------------------------- */
 
-static const char *kind_name(enum outliers_kind kind) {
-    static const char *const names[] = {
+static void write_outlier(struct json_writer *writer, const struct outliers_report *report,
+                          const struct outlier *outlier) {
+    static const char *const kinds[] = {
         [OUTLIERS_SLOWER] = "slower",
         [OUTLIERS_FASTER] = "faster",
         [OUTLIERS_SLOW_CALLS] = "slow_calls",
         [OUTLIERS_FAST_GONE] = "fast_calls_gone",
     };
-    return names[kind];
-}
-
-static void write_calls(struct json_writer *writer, const struct outlier *outlier) {
     const bool is_gone = outlier->kind == OUTLIERS_FAST_GONE;
-    json_real(writer, is_gone ? "below_seconds" : "beyond_seconds", outlier->place_seconds);
-    json_real(writer, "around_seconds", outlier->around_seconds);
-    json_real(writer, "share", outlier->share);
-    json_real(writer, "peers_share", outlier->peers_share);
-}
-
-static void write_outlier(struct json_writer *writer, const struct outliers_report *report,
-                          const struct outlier *outlier) {
     json_begin(writer, NULL, '{');
     json_text(writer, "profile", outlier->profile);
     if (outlier->layer[0])
@@ -117,7 +106,7 @@ static void write_outlier(struct json_writer *writer, const struct outliers_repo
     if (report->by)
         json_text(writer, "value", outlier->value);
     json_text(writer, "op", outlier->op);
-    json_text(writer, "kind", kind_name(outlier->kind));
+    json_text(writer, "kind", kinds[outlier->kind]);
     json_count(writer, "calls", outlier->calls);
     json_count(writer, "peers", outlier->peer_count);
     json_real(writer, "distance", outlier->distance);
@@ -127,15 +116,12 @@ static void write_outlier(struct json_writer *writer, const struct outliers_repo
     json_real(writer, "factor", outlier->factor);
     json_real(writer, "seconds", outlier->seconds);
     json_real(writer, "peers_seconds", outlier->peers_seconds);
-    if (outlier->kind == OUTLIERS_SLOW_CALLS || outlier->kind == OUTLIERS_FAST_GONE)
-        write_calls(writer, outlier);
-    json_end(writer, '}');
-}
-
-static void write_busy(struct json_writer *writer, const struct outliers_busy *busy) {
-    json_begin(writer, NULL, '{');
-    json_text(writer, "profile", busy->profile);
-    json_real(writer, "common_factor", busy->common_factor);
+    if (outlier->kind == OUTLIERS_SLOW_CALLS || is_gone) {
+        json_real(writer, is_gone ? "below_seconds" : "beyond_seconds", outlier->place_seconds);
+        json_real(writer, "around_seconds", outlier->around_seconds);
+        json_real(writer, "share", outlier->share);
+        json_real(writer, "peers_share", outlier->peers_share);
+    }
     json_end(writer, '}');
 }
 
@@ -157,8 +143,12 @@ void outliers_report_print_json(const struct outliers_report *report) {
         write_outlier(&writer, report, &result->found[i]);
     json_end(&writer, ']');
     json_begin(&writer, "busy", '[');
-    for (size_t i = 0; i < result->busy_count; i++)
-        write_busy(&writer, &result->busy[i]);
+    for (size_t i = 0; i < result->busy_count; i++) {
+        json_begin(&writer, NULL, '{');
+        json_text(&writer, "profile", result->busy[i].profile);
+        json_real(&writer, "common_factor", result->busy[i].common_factor);
+        json_end(&writer, '}');
+    }
     json_end(&writer, ']');
     json_end(&writer, '}');
 }

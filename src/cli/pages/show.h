@@ -68,4 +68,7 @@ void show_part_op(struct show_parts *parts, const struct aggstats_op_profile *op
 /* Puts a table of calls in flight. */
 void show_calls_in_flight(struct sheet *sheet, const struct aggstats_call *const *calls, size_t count);
 
+/* A profile as JSON, with the advice that the page has. Errors: as view_json.write() */
+int advice_json_write(const struct aggstats_profile *profile, FILE *stream);
+
 #endif

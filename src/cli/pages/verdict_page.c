@@ -267,12 +267,6 @@ static struct sheet_table *put_table(const struct printer *it, size_t op_count) 
 
 /* ---- An op that changed ------------------------------------------------------------------------- */
 
-/* True if a ratio lies within what does not matter. */
-static bool is_small(const struct printer *it, const struct verdict_ratio *ratio) {
-    const double most = 1 + it->result->options.at_least;
-    return ratio->effect.is_known && ratio->high <= most && ratio->low >= 1 / most;
-}
-
 static struct units_text calls_a_run(double calls) {
     struct units_text text;
     if (calls >= VERDICT_CALLS_MIN)
@@ -293,31 +287,14 @@ static struct words sides_words(const struct printer *it, const struct verdict_o
 /* "  usual 1.00 us → 1.31 us: ×1.31 [1.27–1.36]"; "  calls a run 0 → 1" */
 static void put_figure(const struct printer *it, const struct verdict_op *op, enum verdict_figure figure) {
     const struct verdict_ratio *ratio = &op->ratios[figure];
+    const double most = 1 + it->result->options.at_least;
     sheet_line(it->sheet, 2, "%s%s %s", verdict_figure_name(figure), figure == VERDICT_CALLS ? " a run" : "",
                sides_words(it, op, figure).text);
     if (verdict_has_ratio(ratio))
         more_of_line(it, ": %s%s", it->times, ratio_words(it, ratio).text);
-    if (ratio->effect.is_known && !excludes_one(ratio) && !is_small(it, ratio))
+    /* Unless all of it lies within what does not matter. */
+    if (ratio->effect.is_known && !excludes_one(ratio) && (ratio->high > most || ratio->low < 1 / most))
         more_of_line(it, ", which alone proves nothing");
-}
-
-/* The change of the figure that decided, or of the mean, without what all ops have in common. */
-static void put_own_change(const struct printer *it, const struct verdict_op *op) {
-    const enum verdict_figure figure = op->decided_by < VERDICT_FIGURE_COUNT ? op->decided_by : VERDICT_USUAL;
-    const bool is_relative = op->word == VERDICT_SLOWER_THAN_REST || op->word == VERDICT_FASTER_THAN_REST;
-    if ((is_relative || has_common_change(it->result)) && verdict_has_ratio(&op->own[figure]))
-        sheet_line(it->sheet, 2, "own change of the %s latency, without what all operations have in common: %s%s",
-                   verdict_figure_name(figure), it->times, ratio_words(it, &op->own[figure]).text);
-}
-
-/* "+64 % of the mean latency"; "which alone makes the mean ×36" */
-static void put_peak(const struct printer *it, const struct verdict_peak *peak) {
-    sheet_line(it->sheet, 2, "calls around %s: %s, ", units_cycles(&it->sheet->units, exp2(peak->place.centre)).text,
-               shares_words(it, peak->a_share, peak->b_share).text);
-    if (peak->cost >= 1)
-        more_of_line(it, "which alone makes the mean latency %s%s", it->times, text_of(1 + peak->cost).text);
-    else
-        more_of_line(it, "%+.3g %% of the mean latency", 100 * fmax(-1, peak->cost));
 }
 
 /* "slow calls 0.01 % → 1 % of the calls, about 64 times A's usual latency"; "failures 0.1 % → 3.4 % of the calls, most of
@@ -332,16 +309,29 @@ static void put_changes(const struct printer *it, const struct verdict_op *op) {
         sheet_line(it->sheet, 2, "slow calls %s of the calls, about %s times A's usual latency",
                    shares_words(it, op->tail.a_share, op->tail.b_share).text,
                    units_count((uint64_t)fmin(op->tail.times, 0x1p62)).text);
-    if (is_of_latency(op->word))
-        put_own_change(it, op);
+    /* Of the figure that decided, or of the mean. */
+    const enum verdict_figure own = op->decided_by < VERDICT_FIGURE_COUNT ? op->decided_by : VERDICT_USUAL;
+    const bool is_relative = op->word == VERDICT_SLOWER_THAN_REST || op->word == VERDICT_FASTER_THAN_REST;
+    if (is_of_latency(op->word) && (is_relative || has_common_change(it->result)) && verdict_has_ratio(&op->own[own]))
+        sheet_line(it->sheet, 2, "own change of the %s latency, without what all operations have in common: %s%s",
+                   verdict_figure_name(own), it->times, ratio_words(it, &op->own[own]).text);
     if (op->failures.is_changed) {
         sheet_line(it->sheet, 2, "failures %s of the calls", failures_words(it, op).text);
         if (failure < AGGSTATS_FAILURES)
             more_of_line(it, ", most of B's %s", aggstats_failure_name(failure));
     }
-    for (size_t i = 0; i < op->peak_count; i++)
-        if (op->peaks[i].is_changed)
-            put_peak(it, &op->peaks[i]);
+    for (size_t i = 0; i < op->peak_count; i++) {
+        const struct verdict_peak *peak = &op->peaks[i];
+        if (!peak->is_changed)
+            continue;
+        sheet_line(it->sheet, 2, "calls around %s: %s, ",
+                   units_cycles(&it->sheet->units, exp2(peak->place.centre)).text,
+                   shares_words(it, peak->a_share, peak->b_share).text);
+        if (peak->cost >= 1)
+            more_of_line(it, "which alone makes the mean latency %s%s", it->times, text_of(1 + peak->cost).text);
+        else
+            more_of_line(it, "%+.3g %% of the mean latency", 100 * fmax(-1, peak->cost));
+    }
 }
 
 /* Few calls, whose number is exact, have no charts. */

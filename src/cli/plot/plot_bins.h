@@ -1,6 +1,6 @@
-/* What figures are made of. Operations: those of which calls have ended. Bars of histograms: each bucket is drawn between
- * its own bounds. Bins: intervals of sampled profiles, merged into as many as a picture can show; sums stay exact. Cells: of
- * both views of a timeline, by op, bin and bucket. */
+/* What figures are made of. Operations: those of which calls have ended. Bars of histograms: each bucket is drawn
+ * between its own bounds. Bins: intervals of sampled profiles, merged into as many as a picture can show; sums stay exact.
+ * Cells: of both views of a timeline, by op, bin and bucket. */
 #ifndef PLOT_BINS_H
 #define PLOT_BINS_H
 

@@ -18,7 +18,7 @@
 #include "aggstats/words.h"
 #include "base.h"
 #include "command.h"
-#include "fail_on.h"
+#include "compare_sets.h"
 #include "mounts.h"
 #include "option_list.h"
 #include "option_table.h"
