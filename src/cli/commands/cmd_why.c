@@ -11,7 +11,7 @@
 #include "option_table.h"
 #include "screen.h"
 #include "views.h"
-#include "wait_scope.h"
+#include "wait_watch.h"
 #include "why_all.h"
 #include "why_page.h"
 

@@ -10,7 +10,7 @@
 #include "option_table.h"
 #include "top_page.h"
 #include "top_waits_page.h"
-#include "wait_scope.h"
+#include "wait_watch.h"
 
 struct top_options {
     bool batch;

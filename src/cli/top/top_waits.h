@@ -2,7 +2,6 @@
 #ifndef TOP_WAITS_H
 #define TOP_WAITS_H
 
-#include "wait_scope.h"
 #include "wait_watch.h"
 
 /* One that waited for something but work, in all its causes. */

@@ -1,12 +1,136 @@
+/* Which locks of the kernel threads fight for: places of locks, and the sums of what was waited for them. */
 #include "lock_watch.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
 #include "command.h"
+#include "number_map.h"
+
+#define SEEN_MAX WAITED_STACKS_MAX
+
+struct lock_places {
+    struct locks *locks;
+    struct lock_place **places; /* [count] */
+    size_t count;
+    struct number_map seen; /* places from 1, by stack and kind; up to SEEN_MAX */
+};
+
+static struct lock_places *lock_places_create(struct locks *locks) {
+    struct lock_places *places = calloc(1, sizeof(*places));
+    if (places)
+        places->locks = locks;
+    return places;
+}
+
+static void lock_places_destroy(struct lock_places *places) {
+    if (!places)
+        return;
+    for (size_t i = 0; i < places->count; i++)
+        free(places->places[i]);
+    free(places->places);
+    number_map_finish(&places->seen);
+    free(places);
+}
+
+/* ---- Words -------------------------------------------------------------------------------------- */
+
+const char *lock_place_name(const struct lock_place *place) {
+    const bool may_be_read = place->kind & (LOCKED_READING | LOCKED_WRITING);
+    if (place->kind & LOCKED_MUTEX)
+        return "mutex";
+    if (place->kind & LOCKED_PERCPU)
+        return "percpu rwsem";
+    if (place->kind & LOCKED_RT)
+        return may_be_read ? "rt rwlock" : "rt mutex";
+    if (place->kind & LOCKED_SPINNING)
+        return may_be_read ? "rwlock" : "spinlock";
+    return may_be_read ? "rwsem" : "semaphore";
+}
+
+const char *lock_place_access(const struct lock_place *place) {
+    return place->kind & LOCKED_READING ? "read" : place->kind & LOCKED_WRITING ? "write" : NULL;
+}
+
+const char *lock_place_state(const struct lock_place *place) {
+    return place->kind & LOCKED_SPINNING ? "spinning" : "asleep";
+}
+
+/* ---- Functions ---------------------------------------------------------------------------------- */
+
+static bool matches(const char *function, const char *const *patterns) {
+    for (; *patterns; patterns++)
+        if (fnmatch(*patterns, function, 0) == 0)
+            return true;
+    return false;
+}
+
+/* The stack is read in the tracepoint: that, and what reads it, is innermost. Functions of the lock follow. */
+static void read_function(const struct lock_places *places, uint64_t stack, char ret_function[CAUSE_FUNCTION_SIZE]) {
+    static const char *const of_tracepoint[] = {
+        "*get_task_stack*", "*bpf_get_stack*", "*callchain*",      "bpf_prog_*",
+        "bpf_trace_run*",   "__bpf_trace_*",   "__traceiter_*",    "trace_contention_*",
+        "bpf_trampoline_*", "stack_trace_*",   "arch_stack_walk*", NULL,
+    };
+    static const char *const of_lock[] = {
+        "*mutex_lock*", "*rwsem_*",      "down",        "down_*",      "__down*",   "percpu_*",   "__percpu_*",
+        "*rt_mutex_*",  "*rtlock_*",     "rwbase_*",    "rt_spin_*",   "rt_read_*", "rt_write_*", "*_raw_spin_*",
+        "*_raw_read_*", "*_raw_write_*", "*_slowpath*", "*spin_lock*", "*queued_*", NULL,
+    };
+    CLEANUP_FREE char *text = NULL;
+    struct kernel_stack found = {.count = 0};
+    size_t i = 0;
+    if (stack != 0 && locks_name_stack(places->locks, stack, &text) == 0)
+        kernel_stack_parse(text, &found);
+    while (i < found.count && matches(found.functions[i], of_tracepoint))
+        i++;
+    while (i < found.count && matches(found.functions[i], of_lock))
+        i++;
+    snprintf(ret_function, CAUSE_FUNCTION_SIZE, "%s", i < found.count ? found.functions[i] : "");
+}
+
+/* ---- Places ------------------------------------------------------------------------------------- */
+
+/* From 1; 0 without memory. */
+static size_t find_or_add(struct lock_places *places, const struct lock_place *wanted) {
+    for (size_t i = 0; i < places->count; i++)
+        if (strcmp(places->places[i]->cause.why.words, wanted->cause.why.words) == 0)
+            return i + 1;
+    struct lock_place **grown = reallocarray(places->places, places->count + 1, sizeof(struct lock_place *));
+    if (!grown)
+        return 0;
+    places->places = grown;
+    struct lock_place *place = malloc(sizeof(*place));
+    if (!place)
+        return 0;
+    *place = *wanted;
+    places->places[places->count++] = place;
+    return places->count;
+}
+
+/* Each place once. Owner: places. Returns NULL without memory */
+static const struct lock_place *lock_places_find(struct lock_places *places, const struct waited_cell *cell) {
+    const uint64_t key = cell->stack + cell->kind; /* numbers of stacks are hashes */
+    uint64_t place = number_map_get(&places->seen, key);
+    if (place == 0) {
+        struct lock_place made = {.cause = {.class = WAIT_COUNTS, .is_named = true}, .kind = cell->kind};
+        read_function(places, cell->stack, made.function);
+        const char *access = lock_place_access(&made);
+        snprintf(made.cause.why.words, sizeof(made.cause.why.words), "%s%s%s, %s: %s", lock_place_name(&made),
+                 access ? " to " : "", access ? access : "", lock_place_state(&made),
+                 made.function[0] ? made.function : "a function that cannot be seen");
+        place = find_or_add(places, &made);
+        if (places->seen.count == SEEN_MAX)
+            number_map_finish(&places->seen); /* those that are in use are read again */
+        if (place == 0 || number_map_set(&places->seen, key, place) != 0)
+            return NULL;
+    }
+    return places->places[place - 1];
+}
 
 /* ---- Beginning and end -------------------------------------------------------------------------- */
 

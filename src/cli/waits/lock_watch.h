@@ -1,10 +1,28 @@
-/* Watches which of the kernel's locks threads fight for, and who has those that they wait for. */
+/* Watches which of the kernel's locks threads fight for, and who has the locks. */
 #ifndef LOCK_WATCH_H
 #define LOCK_WATCH_H
 
 #include "holders.h"
-#include "lock_places.h"
+#include "locks.h"
+#include "wait_causes.h"
 #include "wait_sums.h"
+
+/* Where a lock is fought for: its kind, and the function that asked for it. */
+struct lock_place {
+    struct wait_cause cause; /* first: a cause of these is found in its place. "mutex, asleep: lock_rename" */
+    unsigned kind;           /* of enum locked_kind */
+    char function[CAUSE_FUNCTION_SIZE]; /* "": it is not known */
+};
+
+/* The place of a cause that is one of a place's. Owner: as the cause */
+static inline const struct lock_place *lock_place_of(const struct wait_cause *cause) {
+    return (const struct lock_place *)cause;
+}
+
+/* "rwsem"; what a lock is that may be read or written is wanted for, else NULL: "write"; "asleep". */
+const char *lock_place_name(const struct lock_place *place);
+const char *lock_place_access(const struct lock_place *place);
+const char *lock_place_state(const struct lock_place *place);
 
 /* A thread that is asleep for a lock, when that was read last. */
 struct lock_waiter {
@@ -12,6 +30,8 @@ struct lock_waiter {
     uint32_t owner_thread; /* 0: unknown */
     const struct lock_place *place;
 };
+
+struct lock_places; /* opaque */
 
 struct lock_watch {
     struct locks *locks;

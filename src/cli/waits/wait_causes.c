@@ -193,17 +193,6 @@ static const struct wait_cause *find_cpu(struct wait_causes *causes, unsigned ki
                                                    .is_named = true});
 }
 
-/* If a signal would end a wait that no line of the table fits, it may be for work. */
-static const struct wait_cause *find_wait(struct wait_causes *causes, const struct kernel_stack *functions,
-                                          const struct waited_cell *cell) {
-    const struct cause found = thread_causes_find(causes->table, functions, type_of(causes, cell->device));
-    const bool is_named = found.why.kind != AGGSTATS_CAUSE_FUNCTION && found.why.kind != AGGSTATS_CAUSE_UNKNOWN;
-    const bool is_work = is_named ? found.is_work : cell->kind == WAITED_ASLEEP;
-    return keep_cause(
-        causes,
-        &(struct wait_cause){.why = found.why, .class = is_work ? WAIT_IS_WORK : WAIT_COUNTS, .is_named = is_named});
-}
-
 const struct wait_cause *wait_causes_find(struct wait_causes *causes, const struct waited_cell *cell) {
     struct kernel_stack functions;
     if (cell->kind >= WAITED_FOR_CPU)
@@ -212,7 +201,13 @@ const struct wait_cause *wait_causes_find(struct wait_causes *causes, const stru
     if (seen && seen->causes[cell->kind])
         return seen->causes[cell->kind];
     copy_functions(seen, &functions);
-    const struct wait_cause *cause = find_wait(causes, &functions, cell);
+    const struct cause found = thread_causes_find(causes->table, &functions, type_of(causes, cell->device));
+    const bool is_named = found.why.kind != AGGSTATS_CAUSE_FUNCTION && found.why.kind != AGGSTATS_CAUSE_UNKNOWN;
+    /* If a signal would end a wait that no line of the table fits, it may be for work. */
+    const bool is_work = is_named ? found.is_work : cell->kind == WAITED_ASLEEP;
+    const struct wait_cause *cause = keep_cause(
+        causes,
+        &(struct wait_cause){.why = found.why, .class = is_work ? WAIT_IS_WORK : WAIT_COUNTS, .is_named = is_named});
     if (seen && !seen->needs_type)
         seen->causes[cell->kind] = cause;
     return cause;

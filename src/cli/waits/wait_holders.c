@@ -58,12 +58,6 @@ void wait_holders_destroy(struct wait_holders *holders) {
 
 /* ---- Who waits ---------------------------------------------------------------------------------- */
 
-static void remove_waiter(struct wait_holders *holders, size_t place) {
-    holders->waiter_count--;
-    memmove(&holders->waiters[place], &holders->waiters[place + 1],
-            (holders->waiter_count - place) * sizeof(holders->waiters[0]));
-}
-
 static void insert_waiter(struct wait_holders *holders, const struct waiter *waiter) {
     size_t place = holders->waiter_count;
     if (holders->waiter_count < LOOKED_MAX)
@@ -78,15 +72,6 @@ static void insert_waiter(struct wait_holders *holders, const struct waiter *wai
 void wait_holders_begin_now(struct wait_holders *holders) {
     for (size_t i = 0; i < holders->kept_count; i++)
         holders->kept[i].waits_still = false;
-}
-
-/* Of what is known already. */
-static void note_still(struct wait_holders *holders, const struct wait_cause *cause, const struct waiting_now *now) {
-    for (size_t i = 0; i < holders->kept_count; i++) {
-        struct wait_held *held = &holders->kept[i];
-        if (held->cause == cause && held->of.thread == now->cell.thread && now->age_ns >= held->age_ns)
-            held->waits_still = true;
-    }
 }
 
 /* Whether it was found since this wait has begun. */
@@ -122,7 +107,11 @@ void wait_holders_note(struct wait_holders *holders, const struct wait_cause *ca
     const struct waiter waiter = {cause, *now};
     if (!cause || cause->class != WAIT_COUNTS || now->age_ns < AGE_MIN_NS)
         return;
-    note_still(holders, cause, now);
+    for (size_t i = 0; i < holders->kept_count; i++) { /* of what is known already */
+        struct wait_held *held = &holders->kept[i];
+        if (held->cause == cause && held->of.thread == now->cell.thread && now->age_ns >= held->age_ns)
+            held->waits_still = true;
+    }
     if (!is_found(holders, &waiter))
         insert_other(holders, &waiter);
     for (size_t i = 0; i < holders->waiter_count; i++) {
@@ -130,7 +119,9 @@ void wait_holders_note(struct wait_holders *holders, const struct wait_cause *ca
             continue;
         if (holders->waiters[i].now.age_ns >= now->age_ns)
             return;
-        remove_waiter(holders, i);
+        holders->waiter_count--;
+        memmove(&holders->waiters[i], &holders->waiters[i + 1],
+                (holders->waiter_count - i) * sizeof(holders->waiters[0]));
         break;
     }
     if (holders->waiter_count < LOOKED_MAX || holders->waiters[LOOKED_MAX - 1].now.age_ns < now->age_ns)
@@ -152,26 +143,12 @@ static struct wait_held *make_room(struct wait_holders *holders, const struct wa
     return holders->kept_count < KEPT_MAX ? &holders->kept[holders->kept_count++] : oldest;
 }
 
-/* Whether it is in the same wait as when it was noted. */
-static bool sleeps_still(const struct waiting_now *now) {
-    struct proc_stat stat;
-    uint64_t fallen_asleep = 0;
-    return proc_stat_read(now->cell.thread, &stat) && stat.state[0] != 'R' &&
-           proc_status_number(now->cell.thread, "voluntary_ctxt_switches", 10, &fallen_asleep) &&
-           (uint32_t)fallen_asleep == now->fallen_asleep;
-}
-
 static bool is_hidden(uint32_t thread, const char *file) {
     char path[48];
     char byte;
     snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", thread, file);
     CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
     return (fd < 0 || read(fd, &byte, 1) < 0) && (errno == EACCES || errno == EPERM);
-}
-
-static void note_hidden(struct wait_holders *holders, uint32_t thread) {
-    holders->hides_calls = holders->hides_calls || is_hidden(thread, "syscall");
-    holders->hides_stacks = holders->hides_stacks || is_hidden(thread, "stack");
 }
 
 static void keep(struct wait_holders *holders, const struct waiter *waiter, struct aggstats_chain *chain) {
@@ -195,20 +172,20 @@ static void look(struct wait_holders *holders, struct wait_causes *causes, const
                                        .reading = has_stack ? &reading : NULL,
                                        .device = mounts_device_of_kernel(cell->device)};
     struct aggstats_chain chain;
-    note_hidden(holders, cell->thread);
+    holders->hides_calls = holders->hides_calls || is_hidden(cell->thread, "syscall");
+    holders->hides_stacks = holders->hides_stacks || is_hidden(cell->thread, "stack");
     if (!holders_find(&holders->options, &who, &chain) ||
-        !aggstats_why_is_same(&chain.links[0].cause, &waiter->cause->why) || !sleeps_still(&waiter->now))
-        return; /* nothing is known, or it waits for something else by now */
+        !aggstats_why_is_same(&chain.links[0].cause, &waiter->cause->why))
+        return; /* nothing is known */
+    struct proc_stat stat;
+    uint64_t fallen_asleep = 0;
+    if (!proc_stat_read(cell->thread, &stat) || stat.state[0] == 'R' ||
+        !proc_status_number(cell->thread, "voluntary_ctxt_switches", 10, &fallen_asleep) ||
+        (uint32_t)fallen_asleep != waiter->now.fallen_asleep)
+        return; /* it is not in the wait any more that was noted */
     struct aggstats_chain *copy = chain_copy(&chain);
     if (copy)
         keep(holders, waiter, copy);
-}
-
-static bool was_looked_at(const struct wait_holders *holders, const struct waiter *other) {
-    for (size_t i = 0; i < holders->waiter_count; i++)
-        if (holders->waiters[i].now.cell.thread == other->now.cell.thread)
-            return true;
-    return is_found(holders, other);
 }
 
 /* Those who have waited longest are looked at each time, and with what is left of the looks all others, in turn. */
@@ -218,7 +195,10 @@ void wait_holders_look(struct wait_holders *holders, struct wait_causes *causes)
         look(holders, causes, &holders->waiters[i]);
     for (size_t i = 0; i < holders->other_count && left > 0; i++) {
         holders->turn = holders->others[i].now.cell.thread;
-        if (was_looked_at(holders, &holders->others[i]))
+        bool is_done = is_found(holders, &holders->others[i]);
+        for (size_t j = 0; j < holders->waiter_count && !is_done; j++)
+            is_done = holders->waiters[j].now.cell.thread == holders->turn;
+        if (is_done)
             continue;
         look(holders, causes, &holders->others[i]);
         left--;

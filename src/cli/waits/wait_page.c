@@ -112,14 +112,6 @@ static void put_all(const struct page *page) {
     sheet_sentence(page->sheet, 0, "%s", str_text(&text));
 }
 
-/* The row of that cause with the longest time. NULL: there is none */
-static const struct wait_view_row *find_most(const struct page *page, const struct wait_cause *cause) {
-    for (size_t i = 0; i < page->by_who->counting_rows; i++)
-        if (page->by_who->rows[i].cause == cause)
-            return &page->by_who->rows[i];
-    return NULL;
-}
-
 /* "For most of that, 61 %, they were waiting for ..., above all postgres (19.0 s); 9.00 s at the longest." */
 static void put_first(const struct page *page) {
     const struct wait_view *view = page->by_cause;
@@ -127,7 +119,10 @@ static void put_first(const struct page *page) {
     CLEANUP_STR struct str text = {0};
     if (view->counting_rows == 0 || is_little(page))
         return;
-    const struct wait_view_row *most = find_most(page, first->cause);
+    const struct wait_view_row *most = NULL; /* the row of that cause with the longest time */
+    for (size_t i = 0; i < page->by_who->counting_rows && !most; i++)
+        if (page->by_who->rows[i].cause == first->cause)
+            most = &page->by_who->rows[i];
     const bool is_all = first->total_ns == view->total_ns;
     const bool is_most = (double)first->total_ns > MOST_SHARE * (double)view->total_ns;
     if (is_all)
@@ -179,22 +174,6 @@ static void put_work(const struct page *page) {
     sheet_sentence(page->sheet, 0, "%s", str_text(&text));
 }
 
-static void put_unnamed(const struct page *page) {
-    const struct wait_view *view = page->by_cause;
-    CLEANUP_STR struct str text = {0};
-    if (view->unnamed_ns == 0 || is_little(page))
-        return;
-    str_addf(&text, "%s of it has no cause by name, only the kernel's function.",
-             share_text(view->unnamed_ns, view->total_ns).text);
-    sheet_sentence(page->sheet, 0, "%s", str_text(&text));
-}
-
-static void put_hidden(const struct page *page) {
-    const char *hidden = wait_holders_hidden(page->watch->holders);
-    if (hidden)
-        sheet_warning(page->sheet, "%s", hidden);
-}
-
 static void put_lost(const struct page *page) {
     static const struct wait_losses_words words = {"waits", "wait was", "waits were"};
     const struct waits_losses lost = wait_watch_lost(page->watch);
@@ -217,14 +196,6 @@ static void put_lost(const struct page *page) {
 /* How many of the rows that count are shown, and of the others. */
 static size_t limit_rows(const struct page *page, size_t count) {
     return page->options->rows_max > 0 && count > page->options->rows_max ? page->options->rows_max : count;
-}
-
-static const char *title_of(enum wait_by by) {
-    static const char *const titles[] = {
-        [WAIT_BY_PROGRAM] = "program", [WAIT_BY_PROCESS] = "process", [WAIT_BY_THREAD] = "thread",
-        [WAIT_BY_CGROUP] = "cgroup",   [WAIT_BY_NOBODY] = "",
-    };
-    return titles[by];
 }
 
 /* "cc1 (4.48 s), bash (1.00 s) and 38 more" */
@@ -268,6 +239,10 @@ static void add_row(const struct page *page, const struct wait_view_row *row) {
 }
 
 static void put_table(const struct page *page) {
+    static const char *const titles[] = {
+        [WAIT_BY_PROGRAM] = "program", [WAIT_BY_PROCESS] = "process", [WAIT_BY_THREAD] = "thread",
+        [WAIT_BY_CGROUP] = "cgroup",   [WAIT_BY_NOBODY] = "",
+    };
     const bool is_of_locks = page->options->is_of_locks;
     const struct sheet_column columns[] = {
         {"share", SHEET_NUMBER, 0},
@@ -275,7 +250,7 @@ static void put_table(const struct page *page) {
         {is_of_locks ? "contentions" : "waits", SHEET_NUMBER, 3},
         {"average", SHEET_NUMBER, 4},
         {"longest", SHEET_NUMBER, 5},
-        {title_of(page->options->by), SHEET_NAME, 6},
+        {titles[page->options->by], SHEET_NAME, 6},
         {is_of_locks ? "lock, and the function that asked for it" : "cause", SHEET_TEXT, 1},
     };
     const struct wait_view *view = page->options->by == WAIT_BY_NOBODY ? page->by_cause : page->by_who;
@@ -299,9 +274,13 @@ void wait_page_put(struct sheet *sheet, const struct wait_watch *watch, const st
     put_all(&page);
     put_first(&page);
     put_table(&page);
-    put_unnamed(&page);
+    if (by_cause->unnamed_ns > 0 && !is_little(&page))
+        sheet_sentence(sheet, 0, "%s of it has no cause by name, only the kernel's function.",
+                       share_text(by_cause->unnamed_ns, by_cause->total_ns).text);
     put_work(&page);
-    put_hidden(&page);
+    const char *hidden = wait_holders_hidden(watch->holders);
+    if (hidden)
+        sheet_warning(sheet, "%s", hidden);
     put_lost(&page);
 }
 

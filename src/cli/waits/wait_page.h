@@ -15,7 +15,7 @@ struct wait_page_options {
     bool has_no_hints; /* options that show more are not named */
     size_t rows_max;   /* 0: all */
     const char *whose; /* "process 4711 (postgres)"; NULL: of all of the machine */
-    bool is_of_locks;  /* causes are places of locks (lock_places.h) */
+    bool is_of_locks;  /* causes are places of locks (lock_watch.h) */
 };
 
 /* by_cause: made by nobody

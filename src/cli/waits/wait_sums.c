@@ -166,14 +166,6 @@ static void fold_least(struct wait_sums *sums, enum fold how) {
     *sums = kept;
 }
 
-static void make_room(struct wait_sums *sums) {
-    fold_least(sums, BY_PROGRAM);
-    if (sums->count > WAIT_ROWS_MAX * 3 / 4)
-        fold_least(sums, OF_OTHERS);
-    const size_t next = sums->count + WAIT_ROWS_MAX / 4;
-    sums->fold_at = next > WAIT_ROWS_MAX ? next : WAIT_ROWS_MAX;
-}
-
 /* Returns NULL without memory. */
 static struct wait_row *find_or_add(struct wait_sums *sums, const struct wait_cause *cause,
                                     const struct waited_cell *cell) {
@@ -185,7 +177,11 @@ static struct wait_row *find_or_add(struct wait_sums *sums, const struct wait_ca
     struct wait_row row = wait_row_of(cause, cell);
     struct wait_row *found = find(sums, &row, &hash);
     if (!found && sums->count >= WAIT_ROWS_MAX && sums->count >= sums->fold_at) {
-        make_room(sums);
+        fold_least(sums, BY_PROGRAM);
+        if (sums->count > WAIT_ROWS_MAX * 3 / 4)
+            fold_least(sums, OF_OTHERS);
+        const size_t next = sums->count + WAIT_ROWS_MAX / 4;
+        sums->fold_at = next > WAIT_ROWS_MAX ? next : WAIT_ROWS_MAX;
         found = find(sums, &row, &hash);
     }
     if (!found && sums->count >= WAIT_ROWS_ALL_MAX) {

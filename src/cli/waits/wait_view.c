@@ -28,14 +28,6 @@ static void name_process(const struct wait_row *row, char ret_who[WAIT_WHO_SIZE]
         snprintf(ret_who, WAIT_WHO_SIZE, "%s", shown(row->program));
 }
 
-static void name_thread(const struct wait_row *row, char ret_who[WAIT_WHO_SIZE]) {
-    if (row->thread == row->process)
-        name_process(row, ret_who);
-    else
-        snprintf(ret_who, WAIT_WHO_SIZE, "%s %" PRIu32 ", thread %" PRIu32 " (%s)", shown(row->program), row->process,
-                 row->thread, shown(row->thread_name));
-}
-
 static void name_who(const struct making *making, const struct wait_row *row, char ret_who[WAIT_WHO_SIZE]) {
     ret_who[0] = '\0';
     switch (making->by) {
@@ -46,7 +38,11 @@ static void name_who(const struct making *making, const struct wait_row *row, ch
         name_process(row, ret_who);
         break;
     case WAIT_BY_THREAD:
-        name_thread(row, ret_who);
+        if (row->thread == row->process)
+            name_process(row, ret_who);
+        else
+            snprintf(ret_who, WAIT_WHO_SIZE, "%s %" PRIu32 ", thread %" PRIu32 " (%s)", shown(row->program),
+                     row->process, row->thread, shown(row->thread_name));
         break;
     case WAIT_BY_CGROUP:
         making->name_cgroup(making->context, row->cgroup, ret_who);
