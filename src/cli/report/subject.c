@@ -11,22 +11,18 @@
 #include "output.h"
 #include "screen.h"
 
-static int add_copy(const struct aggstats_profile *layer, struct recording *layers) {
-    struct aggstats_profile copy = {0};
-    int error = aggstats_profile_copy(layer, &copy);
-    if (!error)
-        error = recording_add(layers, &copy);
-    aggstats_profile_finish(&copy);
-    return error;
-}
-
 static int copy_input(const struct input *input, struct input *ret_copy) {
     *ret_copy = *input;
     ret_copy->profile = (struct aggstats_profile){0};
     ret_copy->layers = (struct recording){0};
     int error = input->layers.count > 0 ? 0 : aggstats_profile_copy(&input->profile, &ret_copy->profile);
-    for (size_t i = 0; i < input->layers.count && !error; i++)
-        error = add_copy(&input->layers.layers[i], &ret_copy->layers);
+    for (size_t i = 0; i < input->layers.count && !error; i++) {
+        struct aggstats_profile copy = {0};
+        error = aggstats_profile_copy(&input->layers.layers[i], &copy);
+        if (!error)
+            error = recording_add(&ret_copy->layers, &copy);
+        aggstats_profile_finish(&copy);
+    }
     return error;
 }
 
@@ -75,28 +71,18 @@ static int put_layers(const void *recording, FILE *stream) {
     return layers_page_print(&layers, &screen);
 }
 
-static int make_layers(struct subject *subject, const char *name) {
-    size_t size_bytes;
-    if (subject->input.layers.count == 0)
-        return 0;
-    int error = output_format(put_layers, &subject->input.layers, &subject->layers, &size_bytes);
-    if (error)
-        complain("cannot report on %s: %s", name, strerror(-error));
-    return error;
-}
-
-static mode_t mode_of(const struct input *input) {
-    mode_t mode = output_mode(&input->profile);
-    for (size_t i = 0; i < input->layers.count; i++)
-        mode &= output_mode(&input->layers.layers[i]);
-    return mode;
-}
-
 int subject_settle(struct subject *subject, const char *name, struct input_layer *layer) {
+    const struct recording *layers = &subject->input.layers;
     int error = subject->count > 1 ? take_sum(subject) : 0;
-    if (!error)
-        error = make_layers(subject, name);
-    subject->mode = mode_of(&subject->input);
+    if (!error && layers->count > 0) {
+        size_t size_bytes;
+        error = output_format(put_layers, layers, &subject->layers, &size_bytes);
+        if (error)
+            complain("cannot report on %s: %s", name, strerror(-error));
+    }
+    subject->mode = output_mode(&subject->input.profile);
+    for (size_t i = 0; i < layers->count; i++)
+        subject->mode &= output_mode(&layers->layers[i]);
     if (!error)
         error = input_choose(name, layer, &subject->input);
     if (error)

@@ -97,15 +97,6 @@ static int wait_until(struct top_waits *waits, int64_t end_ns) {
     return error ? error : top_waits_refresh(waits);
 }
 
-static void print_waits(const struct top_waits *waits, const struct top_options *options) {
-    const struct screen screen = screen_of_stdout(0, options->ascii);
-    CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, 1);
-    top_waits_page_put_heading(&sheet, waits);
-    sheet_gap(&sheet);
-    top_waits_page_put_report(&sheet, waits, options->by_name ? waits->by : WAIT_BY_NOBODY);
-    sheet_print(&sheet);
-}
-
 /* A report for each interval. main() reports errors of output. */
 static enum status print_all_waits(struct top_waits *waits, const struct top_options *options) {
     int64_t next_ns = waits->taken_ns;
@@ -119,7 +110,12 @@ static enum status print_all_waits(struct top_waits *waits, const struct top_opt
             break;
         if (number > 0)
             putchar('\n');
-        print_waits(waits, options);
+        const struct screen screen = screen_of_stdout(0, options->ascii);
+        CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, 1);
+        top_waits_page_put_heading(&sheet, waits);
+        sheet_gap(&sheet);
+        top_waits_page_put_report(&sheet, waits, options->by_name ? waits->by : WAIT_BY_NOBODY);
+        sheet_print(&sheet);
         if (fflush(stdout) != 0)
             break;
     }
@@ -129,19 +125,16 @@ static enum status print_all_waits(struct top_waits *waits, const struct top_opt
     return STATUS_TROUBLE;
 }
 
-static enum wait_by by_of(const struct top_options *options) {
-    if (options->by_name)
-        return wait_by_of_word(options->by_name);
-    return options->batch ? WAIT_BY_PROGRAM : WAIT_BY_PROCESS;
-}
-
 static enum status top_all(const struct top_options *options) {
     struct wait_scope scope;
     struct top_waits waits;
     enum status status = STATUS_TROUBLE;
     if (wait_scope_find(&options->processes, options->cgroup, &scope) != 0)
         return status;
-    if (top_waits_start(&scope, by_of(options), &waits) == 0) {
+    const enum wait_by by = options->by_name ? wait_by_of_word(options->by_name)
+                            : options->batch ? WAIT_BY_PROGRAM
+                                             : WAIT_BY_PROCESS;
+    if (top_waits_start(&scope, by, &waits) == 0) {
         status = options->batch ? print_all_waits(&waits, options)
                                 : top_waits_screen_run(&waits, llround(options->delay_seconds * 1e9), options->ascii);
         top_waits_finish(&waits);
@@ -197,19 +190,15 @@ static enum status run_watch(struct top_watch *watch, const struct top_options *
                                 llround(options->delay_seconds * 1e9), options->ascii);
 }
 
-static enum top_order find_order(const char *name) {
-    unsigned order = 0;
-    while (order + 1 < TOP_ORDER_COUNT && strcmp(name, top_orders[order].name) != 0)
-        order++;
-    return (enum top_order)order;
-}
-
 static enum status top(const struct top_options *options) {
     struct top_source source;
     if (top_source_open(options->argument, &source) != 0)
         return STATUS_TROUBLE;
     struct top_watch watch;
-    top_watch_init(&watch, &source, find_order(options->order_name));
+    unsigned order = 0;
+    while (order + 1 < TOP_ORDER_COUNT && strcmp(options->order_name, top_orders[order].name) != 0)
+        order++;
+    top_watch_init(&watch, &source, (enum top_order)order);
     enum status status = run_watch(&watch, options);
     calibration_finish(&watch.calibration);
     top_watch_finish(&watch);
@@ -255,14 +244,6 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-static bool can_be_by(const struct top_options *options) {
-    if (!options->by_name)
-        return true;
-    if (options->has_all)
-        return wait_by_of_word(options->by_name) != WAIT_BY_NOBODY;
-    return aggstats_grouping_of_name(options->by_name) != AGGSTATS_UNGROUPED;
-}
-
 /* What goes with -a, and what without. */
 static enum status check_all(const struct command *command, const struct top_options *options,
                              const struct arguments *arguments) {
@@ -273,7 +254,10 @@ static enum status check_all(const struct command *command, const struct top_opt
         return usage_error(command, "-a takes no mount: it looks at the whole machine");
     if (options->has_all && options->processes.count > 0 && options->cgroup)
         return usage_error(command, "--pid and --cgroup exclude each other");
-    if (!can_be_by(options))
+    const bool can_be_by =
+        !options->by_name || (options->has_all ? wait_by_of_word(options->by_name) != WAIT_BY_NOBODY
+                                               : aggstats_grouping_of_name(options->by_name) != AGGSTATS_UNGROUPED);
+    if (!can_be_by)
         return usage_error(command, "--by %s %s", options->by_name,
                            options->has_all ? "does not go with -a" : "goes with -a only");
     return STATUS_OK;

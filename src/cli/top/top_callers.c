@@ -96,21 +96,18 @@ void top_callers_begin_here(struct top_callers *callers) {
         set_mark(callers);
 }
 
-/* A profile without calls has no groups, whether or not they are recorded. */
-static bool has_no_calls(const struct aggstats_profile *profile) {
-    wide_count ended = 0;
-    for (size_t i = 0; i < profile->op_count; i++)
-        ended += figures_finished(&profile->ops[i], profile->resolution);
-    return ended == 0;
-}
-
 /* Errors: why the answer cannot be used */
 static int check(const struct top_callers *callers, const struct aggstats_profile *answer,
                  const struct aggstats_profile *of) {
     if (!top_is_one_recording(of, answer))
         return -ESTALE;
-    if (answer->groupings == 0)
-        return has_no_calls(answer) ? 0 : -ENODATA;
+    if (answer->groupings == 0) {
+        /* A profile without calls has no groups, whether or not they are recorded. */
+        wide_count ended = 0;
+        for (size_t i = 0; i < answer->op_count; i++)
+            ended += figures_finished(&answer->ops[i], answer->resolution);
+        return ended == 0 ? 0 : -ENODATA;
+    }
     return callers->by == AGGSTATS_UNGROUPED || answer->groupings & 1U << callers->by ? 0 : -EBUSY;
 }
 
@@ -130,26 +127,18 @@ static void take(struct top_callers *callers, const struct aggstats_profile *ans
         top_callers_update(callers, summing, order);
 }
 
-static int meaning_of(int error) {
-    return error == -ENOENT || error == -ENOTDIR || error == -ECONNABORTED ? -ENOTCONN : error;
-}
-
-/* Returns whether it has just become late. */
-static bool note_lateness(struct top_callers *callers) {
-    bool was_late = callers->is_late;
-    callers->is_late = control_reader_age_ns(&callers->reader) >= TOP_CALLERS_PATIENCE_NS;
-    return callers->is_late && !was_late;
-}
-
 bool top_callers_collect(struct top_callers *callers, const struct aggstats_profile *of, bool summing,
                          enum top_order order) {
     struct aggstats_profile answer;
     int error = control_reader_collect(&callers->reader, &answer);
-    if (error == -EAGAIN)
-        return note_lateness(callers);
+    if (error == -EAGAIN) { /* it is new that the answer is late, or nothing is */
+        const bool was_late = callers->is_late;
+        callers->is_late = control_reader_age_ns(&callers->reader) >= TOP_CALLERS_PATIENCE_NS;
+        return callers->is_late && !was_late;
+    }
     callers->is_late = false;
     callers->is_fresh = true;
-    callers->error = meaning_of(error);
+    callers->error = error == -ENOENT || error == -ENOTDIR || error == -ECONNABORTED ? -ENOTCONN : error;
     if (error)
         return true;
     callers->error = check(callers, &answer, of);

@@ -53,14 +53,6 @@ static int compare_times(const void *a, const void *b) {
     return compare_names(a, b);
 }
 
-static void add_waiter(struct top_waiter *sum, const struct top_waiter *waiter) {
-    sum->total_ns += waiter->total_ns;
-    if (waiter->longest_ns > sum->longest_ns)
-        sum->longest_ns = waiter->longest_ns;
-    if (waiter->most->total_ns > sum->most->total_ns)
-        sum->most = waiter->most;
-}
-
 static int make_waiters(struct top_waits *waits) {
     const struct wait_view *view = &waits->by_who;
     struct top_waiter *waiters = calloc(view->counting_rows + 1, sizeof(*waiters));
@@ -72,10 +64,15 @@ static int make_waiters(struct top_waits *waits) {
     }
     qsort(waiters, view->counting_rows, sizeof(*waiters), compare_names);
     for (size_t i = 0; i < view->counting_rows; i++) {
-        if (waits->waiter_count > 0 && compare_names(&waiters[waits->waiter_count - 1], &waiters[i]) == 0)
-            add_waiter(&waiters[waits->waiter_count - 1], &waiters[i]);
-        else
-            waiters[waits->waiter_count++] = waiters[i];
+        const struct top_waiter waiter = waiters[i];
+        struct top_waiter *last = waits->waiter_count > 0 ? &waiters[waits->waiter_count - 1] : NULL;
+        if (!last || compare_names(last, &waiter) != 0) {
+            waiters[waits->waiter_count++] = waiter;
+            continue;
+        }
+        last->total_ns += waiter.total_ns;
+        last->longest_ns = waiter.longest_ns > last->longest_ns ? waiter.longest_ns : last->longest_ns;
+        last->most = waiter.most->total_ns > last->most->total_ns ? waiter.most : last->most;
     }
     qsort(waiters, waits->waiter_count, sizeof(*waiters), compare_times);
     waits->waiters = waiters;
@@ -100,21 +97,6 @@ bool top_waits_has_any(const struct top_waits *waits) {
     return waits->shown && waits->taken_ns > (waits->summing ? waits->begin_ns : waits->previous_ns);
 }
 
-static int make_views(struct top_waits *waits, uint64_t elapsed_ns) {
-    const struct wait_sums sums = {.rows = waits->shown, .count = waits->row_count};
-    struct wait_cgroups *cgroups = waits->watch.cgroups;
-    int error = wait_view_make(&sums, elapsed_ns, WAIT_BY_NOBODY, wait_cgroups_name, cgroups, &waits->by_cause);
-    if (error == 0)
-        error = wait_view_make(&sums, elapsed_ns, waits->by, wait_cgroups_name, cgroups, &waits->by_who);
-    return error ? error : make_waiters(waits);
-}
-
-static void show_longer(struct wait_row *row) {
-    row->marked = row->begun;
-    row->longest_ns = row->begun_longest_ns;
-    row->stack = row->begun_stack;
-}
-
 static int show(struct top_waits *waits) {
     const int64_t since_ns = waits->summing ? waits->begin_ns : waits->previous_ns;
     forget_shown(waits);
@@ -122,11 +104,21 @@ static int show(struct top_waits *waits) {
     if (!waits->shown)
         return -ENOMEM;
     for (size_t i = 0; i < waits->row_count; i++) {
-        waits->shown[i] = waits->rows[i];
-        if (waits->summing)
-            show_longer(&waits->shown[i]);
+        struct wait_row *row = &waits->shown[i];
+        *row = waits->rows[i];
+        if (!waits->summing)
+            continue;
+        row->marked = row->begun;
+        row->longest_ns = row->begun_longest_ns;
+        row->stack = row->begun_stack;
     }
-    return make_views(waits, (uint64_t)(waits->taken_ns - since_ns));
+    const struct wait_sums sums = {.rows = waits->shown, .count = waits->row_count};
+    const uint64_t elapsed_ns = (uint64_t)(waits->taken_ns - since_ns);
+    struct wait_cgroups *cgroups = waits->watch.cgroups;
+    int error = wait_view_make(&sums, elapsed_ns, WAIT_BY_NOBODY, wait_cgroups_name, cgroups, &waits->by_cause);
+    if (error == 0)
+        error = wait_view_make(&sums, elapsed_ns, waits->by, wait_cgroups_name, cgroups, &waits->by_who);
+    return error ? error : make_waiters(waits);
 }
 
 int top_waits_sum(struct top_waits *waits, bool summing) {
@@ -175,21 +167,17 @@ static int copy_rows(struct top_waits *waits) {
     return 0;
 }
 
-static void note_longest(struct wait_sums *sums) {
-    for (size_t i = 0; i < sums->count; i++) {
+int top_waits_refresh(struct top_waits *waits) {
+    forget_shown(waits);
+    int error = wait_watch_read_with_holders(&waits->watch);
+    const struct wait_sums *sums = &waits->watch.sums;
+    for (size_t i = 0; i < sums->count && error == 0; i++) {
         struct wait_row *row = &sums->rows[i];
         if (row->longest_ns < row->begun_longest_ns)
             continue;
         row->begun_longest_ns = row->longest_ns;
         row->begun_stack = row->stack;
     }
-}
-
-int top_waits_refresh(struct top_waits *waits) {
-    forget_shown(waits);
-    int error = wait_watch_read_with_holders(&waits->watch);
-    if (error == 0)
-        note_longest(&waits->watch.sums);
     if (error == 0)
         error = copy_rows(waits);
     if (error)
