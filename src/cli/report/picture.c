@@ -1,19 +1,190 @@
-/* Maps of latency over time. A cell's colour tells how many calls it has; cells of one colour are one path, in a box of its
- * own so that a script can zoom it. Its height is in buckets. Its width is in equal parts of the time, several for each
- * bin: bins differ in length, mostly the first and the last, and stand where they were. */
+/* Pictures of a report: panels, histograms, and maps of latency over time. A panel is a frame with an axis of latency, and
+ * positions in it. Units are those of the picture's box, which is as wide as there is room. */
+#include "picture.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base.h"
-#include "panel.h"
-#include "picture.h"
+#include "html.h"
+#include "plot_axis.h"
 #include "plot_page.h"
 #include "sheet.h"
 
+#define UNITS_PER_LABEL_BELOW 56
+#define UNITS_PER_LABEL_BESIDE 16
 #define COLOUR_FIRST 0.35 /* of the palette: 3:1 on black */
 
 enum { HEIGHT = 110, COLOURS = 8, TIMES = 5, KEY_HEIGHT = 14, PARTS_OF_BIN = 10 };
+
+/* ---- Panels ------------------------------------------------------------------------------------- */
+
+enum {
+    PANEL_WIDTH = 480,
+    PANEL_LEFT = 52,
+    PANEL_RIGHT = 8,
+    PANEL_TOP = 8,
+    PANEL_BOTTOM = 34, /* labels, and the axis's title */
+    PANEL_INNER = PANEL_WIDTH - PANEL_LEFT - PANEL_RIGHT,
+};
+
+struct panel {
+    FILE *page;
+    int height; /* of the frame */
+};
+
+/* Begins a picture with a name for those who cannot see it, in its class. */
+static struct panel panel_begin(FILE *page, const char *class, int height, const char *name, const char *attributes) {
+    fprintf(page, "<svg class=\"%s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", class, PANEL_WIDTH,
+            PANEL_TOP + height + PANEL_BOTTOM);
+    html_put(page, name);
+    fprintf(page, "\"%s>\n<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", attributes,
+            PANEL_LEFT, PANEL_TOP, PANEL_INNER, height);
+    return (struct panel){page, height};
+}
+
+static void panel_end(const struct panel *panel) {
+    fputs("</svg>\n", panel->page);
+}
+
+/* Along a logarithmic axis. */
+static double fraction_of(const struct plot_axis *axis, double value) {
+    return log(value / axis->low) / log(axis->high / axis->low);
+}
+
+static double panel_x(const struct plot_axis *axis, double value) {
+    return PANEL_LEFT + PANEL_INNER * fraction_of(axis, value);
+}
+
+static double panel_y(const struct panel *panel, const struct plot_axis *axis, double value) {
+    return PANEL_TOP + panel->height * (1 - fraction_of(axis, value));
+}
+
+static void panel_put_title_below(const struct panel *panel, const char *title) {
+    fprintf(panel->page, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", PANEL_LEFT + PANEL_INNER / 2,
+            PANEL_TOP + panel->height + PANEL_BOTTOM - 4, title);
+}
+
+/* Lines and labels at powers of ten, and the title of the axis. */
+static void panel_put_axis_below(const struct panel *panel, struct plot_axis axis, const char *title) {
+    axis.labels_max = PANEL_INNER / UNITS_PER_LABEL_BELOW;
+    const struct plot_marks marks = plot_axis_marks(&axis);
+    const int bottom = PANEL_TOP + panel->height;
+    for (int exponent = marks.first; exponent <= marks.last; exponent++) {
+        char label[UNITS_TEXT_SIZE];
+        const double x = panel_x(&axis, pow(10, exponent));
+        fprintf(panel->page, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, PANEL_TOP, bottom);
+        if ((exponent - marks.first) % marks.step != 0)
+            continue;
+        plot_axis_format_power(&axis, exponent, label);
+        fprintf(panel->page, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, bottom + 14, label);
+    }
+    panel_put_title_below(panel, title);
+}
+
+static void panel_put_axis_beside(const struct panel *panel, struct plot_axis axis) {
+    axis.labels_max = (unsigned)panel->height / UNITS_PER_LABEL_BESIDE;
+    const struct plot_marks marks = plot_axis_marks(&axis);
+    for (int exponent = marks.first; exponent <= marks.last; exponent++) {
+        char label[UNITS_TEXT_SIZE];
+        const double y = panel_y(panel, &axis, pow(10, exponent));
+        fprintf(panel->page, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", PANEL_LEFT, y, PANEL_LEFT + PANEL_INNER);
+        if ((exponent - marks.first) % marks.step != 0)
+            continue;
+        plot_axis_format_power(&axis, exponent, label);
+        fprintf(panel->page, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", PANEL_LEFT - 5, y + 4, label);
+    }
+}
+
+/* ---- Histograms --------------------------------------------------------------------------------- */
+
+static void put_bars(const struct panel *panel, const struct plot *plot, const struct plot_bars *bars, size_t profile,
+                     const struct aggstats_op_profile *op) {
+    const int bottom = PANEL_TOP + panel->height;
+    fprintf(panel->page, "<path class=\"%s\" d=\"", plot->profile_count > 1 ? "under" : "bars");
+    for (unsigned bucket = 0; bucket < bars->bucket_count; bucket++) {
+        if (op->buckets[bucket] == 0)
+            continue;
+        const double left = panel_x(&bars->time, plot_bars_bound(plot, profile, bucket));
+        const double right = panel_x(&bars->time, plot_bars_bound(plot, profile, bucket + 1));
+        const double weight = plot_weight(plot, profile, bucket, op->buckets[bucket]);
+        fprintf(panel->page, "M%.1f %dV%.1fH%.1fV%d", left, bottom, panel_y(panel, &bars->weight, weight), right,
+                bottom);
+    }
+    fputs("\"/>\n", panel->page);
+}
+
+/* The outline of bars; between them it runs along the bottom. */
+static void put_outline(const struct panel *panel, const struct plot *plot, const struct plot_bars *bars,
+                        size_t profile, const struct aggstats_op_profile *op) {
+    const int bottom = PANEL_TOP + panel->height;
+    bool is_inside = false;
+    fputs("<path class=\"outline\" d=\"", panel->page);
+    for (unsigned bucket = 0; bucket < bars->bucket_count; bucket++) {
+        const double left = panel_x(&bars->time, plot_bars_bound(plot, profile, bucket));
+        const double right = panel_x(&bars->time, plot_bars_bound(plot, profile, bucket + 1));
+        if (op->buckets[bucket] > 0) {
+            const double weight = plot_weight(plot, profile, bucket, op->buckets[bucket]);
+            if (!is_inside)
+                fprintf(panel->page, "M%.1f %d", left, bottom);
+            fprintf(panel->page, "V%.1fH%.1f", panel_y(panel, &bars->weight, weight), right);
+        } else if (is_inside) {
+            fprintf(panel->page, "V%d", bottom);
+        }
+        is_inside = op->buckets[bucket] > 0;
+    }
+    fputs("\"/>\n", panel->page);
+}
+
+/* Two profiles are in one table only if their buckets are the same. */
+static void put_table_of_histogram(const struct plot *plot, const struct plot_bars *bars, size_t index, FILE *page) {
+    const struct aggstats_profile *first = plot->profiles[0];
+    const struct plot_op *op = &plot->ops[index];
+    const bool has_both = plot->profile_count > 1 && first->clock.frequency_hz == plot->profiles[1]->clock.frequency_hz;
+    const struct sheet_column columns[] = {
+        {"latency", SHEET_NAME, 0}, {has_both ? "calls, A" : "calls", SHEET_NUMBER, 1}, {"calls, B", SHEET_NUMBER, 2}};
+    const struct screen screen = screen_of_html(page);
+    CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, first->clock.frequency_hz);
+    SHEET_TABLE(&sheet, columns)->hidden = has_both ? 0 : 1U << 2;
+    for (unsigned bucket = 0; bucket < bars->bucket_count; bucket++) {
+        if (!(op->of[0] && op->of[0]->buckets[bucket] > 0) &&
+            !(has_both && op->of[1] && op->of[1]->buckets[bucket] > 0))
+            continue;
+        sheet_addf(&sheet, "%s to %s",
+                   units_cycles(&sheet.units, aggstats_bucket_lower(bucket, first->resolution)).text,
+                   units_cycles(&sheet.units, aggstats_bucket_upper(bucket, first->resolution)).text);
+        for (size_t i = 0; i < 2; i++) {
+            if (op->of[i])
+                sheet_addf(&sheet, "%" PRIu64, op->of[i]->buckets[bucket]);
+            else
+                sheet_add(&sheet, "-");
+        }
+    }
+    fputs("<details><summary>Figures of this histogram</summary>\n", page);
+    sheet_print(&sheet);
+    fputs("</details>\n", page);
+}
+
+void picture_histogram(const struct plot *plot, const struct plot_bars *bars, size_t op, FILE *page) {
+    char name[AGGSTATS_NAME_SIZE + 96];
+    snprintf(name, sizeof(name), "%s: calls by latency, both logarithmic%s; figures follow", plot->ops[op].name,
+             plot->profile_count > 1 ? ", of A as bars and of B as an outline" : "");
+    fputs("<figure>\n", page);
+    const struct panel panel = panel_begin(page, "histogram", HEIGHT, name, "");
+    panel_put_axis_below(&panel, bars->time, plot_in_seconds(plot) ? "latency" : "latency in cycles");
+    panel_put_axis_beside(&panel, bars->weight);
+    if (plot->ops[op].of[0])
+        put_bars(&panel, plot, bars, 0, plot->ops[op].of[0]);
+    if (plot->ops[op].of[1])
+        put_outline(&panel, plot, bars, 1, plot->ops[op].of[1]);
+    panel_end(&panel);
+    put_table_of_histogram(plot, bars, op, page);
+    fputs("</figure>\n", page);
+}
+
+/* ---- Maps --------------------------------------------------------------------------------------- */
 
 struct map {
     const struct plot *plot;
@@ -188,8 +359,6 @@ static void put_times(const struct map *map, const struct panel *panel) {
     panel_put_title_below(panel, plot_cells_time_title(map->plot));
 }
 
-/* ---- Figures ------------------------------------------------------------------------------------ */
-
 /* Of the calls of a bin: the bucket in which the middle one lies, and the upper bound of the last with calls. */
 static void add_bin(struct sheet *sheet, const struct map *map, size_t begin, size_t end) {
     const unsigned resolution = map->plot->profiles[0]->resolution;
@@ -206,7 +375,7 @@ static void add_bin(struct sheet *sheet, const struct map *map, size_t begin, si
     sheet_add_cycles(sheet, aggstats_bucket_upper(map->first[end - 1].bucket, resolution));
 }
 
-static void put_table(const struct map *map) {
+static void put_table_of_map(const struct map *map) {
     const struct sheet_column columns[] = {{plot_cells_time_title(map->plot), SHEET_NAME, 0},
                                            {"calls", SHEET_NUMBER, 1},
                                            {"p50", SHEET_NUMBER, 2},
@@ -224,8 +393,6 @@ static void put_table(const struct map *map) {
     fputs("</details>\n", map->page);
 }
 
-/* ---- The whole ---------------------------------------------------------------------------------- */
-
 void picture_map(const struct plot *plot, const struct plot_cells *cells, const struct plot_cells *few, size_t op,
                  FILE *page) {
     const struct map map = map_of(plot, cells, op, page);
@@ -241,6 +408,6 @@ void picture_map(const struct plot *plot, const struct plot_cells *cells, const 
         put_cells(&map, &panel);
     put_times(&map, &panel);
     panel_end(&panel);
-    put_table(&table);
+    put_table_of_map(&table);
     fputs("</figure>\n", page);
 }
