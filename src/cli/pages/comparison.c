@@ -265,15 +265,6 @@ static void add_op(const struct page *page, const struct compare_op *op) {
     sheet_add(sheet, comparison_verdict_name(op->verdict));
 }
 
-static void put_table(const struct page *page) {
-    sheet_gap(page->sheet);
-    SHEET_TABLE(page->sheet, columns)->hidden =
-        (page->comparison->all ? 0 : 1U << COLUMN_LIST) |
-        (page->comparison->verbose ? 0 : 1U << COLUMN_SCORE | 1U << COLUMN_VERDICT);
-    for (size_t i = 0; i < row_count(page); i++)
-        add_op(page, &page->result->ops[i]);
-}
-
 /* ---- An op -------------------------------------------------------------------------------------- */
 
 /* "  calls 3 → 12: 4 times as much", "... 16.8 times less", "... +12.0 %"; a, b: the two as texts */
@@ -393,16 +384,6 @@ static void put_slots(const struct page *page, const struct compare_op *op) {
 
 /* ---- The whole of it ---- */
 
-static void put_charts(const struct page *page, const struct compare_op *op) {
-    const struct aggstats_op_profile *const ops[2] = {op->a, op->b};
-    const unsigned resolution = page->result->a.resolution;
-    const struct chart_axis axis = chart_pair_axis_of(ops, resolution, &page->sheet->screen);
-    if (op->a_finished + op->b_finished == 0)
-        return;
-    sheet_picture(page->sheet, op->name);
-    sheet_chart(page->sheet, NULL, &axis, resolution, op->a, op->b);
-}
-
 /* Continues the line that an op's name begins. */
 static void put_what(const struct page *page, const struct compare_op *op, const char *after_name) {
     CLEANUP_STR struct str sentence = {0};
@@ -437,7 +418,13 @@ static void put_op(const struct page *page, const struct compare_op *op) {
         put_peak_labels(page, op, &op->peaks[i]);
     }
     put_slots(page, op);
-    put_charts(page, op);
+    if (op->a_finished + op->b_finished == 0)
+        return;
+    const struct aggstats_op_profile *const ops[2] = {op->a, op->b};
+    const unsigned resolution = page->result->a.resolution;
+    const struct chart_axis axis = chart_pair_axis_of(ops, resolution, &page->sheet->screen);
+    sheet_picture(page->sheet, op->name);
+    sheet_chart(page->sheet, NULL, &axis, resolution, op->a, op->b);
 }
 
 /* ---- The rest ----------------------------------------------------------------------------------- */
@@ -488,8 +475,14 @@ static void put_noise(const struct page *page) {
 static void put_summary(const struct page *page) {
     const struct compare_options *options = &page->result->options;
     put_heading(page);
-    if (row_count(page) > 0)
-        put_table(page);
+    if (row_count(page) > 0) {
+        sheet_gap(page->sheet);
+        SHEET_TABLE(page->sheet, columns)->hidden =
+            (page->comparison->all ? 0 : 1U << COLUMN_LIST) |
+            (page->comparison->verbose ? 0 : 1U << COLUMN_SCORE | 1U << COLUMN_VERDICT);
+        for (size_t i = 0; i < row_count(page); i++)
+            add_op(page, &page->result->ops[i]);
+    }
     put_names(page, COMPARE_CHANGED, COMPARE_CHEAP, "Less than", options->share_percent,
               " of the latency, so not in the exit status");
     if (page->comparison->all)

@@ -16,12 +16,6 @@ static void write_latency(struct page *page, const char *name, double cycles) {
     json_latency(&page->writer, page->frequency_hz, name, cycles);
 }
 
-static void write_total(struct page *page, uint64_t cycles) {
-    json_count(&page->writer, "total_cycles", cycles);
-    if (page->frequency_hz > 0)
-        json_real(&page->writer, "total_seconds", (double)cycles / (double)page->frequency_hz);
-}
-
 /* ---- Peaks and slots ---------------------------------------------------------------------------- */
 
 static void write_peak(struct page *page, const char *key, const struct peak *peak) {
@@ -79,7 +73,9 @@ static void write_side(struct page *page, const char *key, const struct aggstats
     json_begin(&page->writer, key, '{');
     json_count(&page->writer, "calls", op->calls);
     json_count(&page->writer, "finished", finished);
-    write_total(page, op->total_cycles);
+    json_count(&page->writer, "total_cycles", op->total_cycles);
+    if (page->frequency_hz > 0)
+        json_real(&page->writer, "total_seconds", (double)op->total_cycles / (double)page->frequency_hz);
     if (aggstats_failed_calls(op) > 0)
         json_count(&page->writer, "failed", aggstats_failed_calls(op));
     json_end(&page->writer, '}');

@@ -52,14 +52,6 @@ static void write_figure(struct page *page, const struct verdict_op *op, enum ve
     json_end(&page->writer, '}');
 }
 
-static void write_figures(struct page *page, const struct verdict_op *op) {
-    json_begin(&page->writer, "figures", '{');
-    for (enum verdict_figure figure = 0; figure < VERDICT_FIGURE_COUNT; figure++)
-        if (op->ratios[figure].effect.is_known)
-            write_figure(page, op, figure);
-    json_end(&page->writer, '}');
-}
-
 /* Written if any call has failed, and failures were judged. */
 static void write_failures(struct page *page, const struct verdict_failures *failures) {
     if (!failures->effect.is_known)
@@ -120,7 +112,11 @@ static void write_op(struct page *page, const struct verdict_op *op) {
     write_latency(page, "b_total", op->b_total_cycles);
     if (op->word == VERDICT_UNDECIDED && op->more_runs > 0)
         json_count(&page->writer, "more_runs", op->more_runs);
-    write_figures(page, op);
+    json_begin(&page->writer, "figures", '{');
+    for (enum verdict_figure figure = 0; figure < VERDICT_FIGURE_COUNT; figure++)
+        if (op->ratios[figure].effect.is_known)
+            write_figure(page, op, figure);
+    json_end(&page->writer, '}');
     write_tail(page, &op->tail);
     write_failures(page, &op->failures);
     write_peaks(page, op);
