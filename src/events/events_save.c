@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
 
 #include "base.h"
@@ -15,6 +16,7 @@
 #define NICE (-10) /* on a busy machine calls that are not saved in time are lost */
 #define FLUSH_NS NS_PER_S
 #define CLOCK_NS (5 * NS_PER_S)
+#define CLOCK_ATTEMPTS 8
 #define SLOW_NS (60 * NS_PER_S)
 #define AT_SIZE (-ECANCELED) /* the file has reached its maximum size */
 #define STRINGS_CHUNK_BYTES (1U << 20)
@@ -126,10 +128,30 @@ void events_note_end(struct events_recorder *events, uint64_t unsaved, bool is_f
 
 /* ---- The beginning ---- */
 
+/* Reads several times and takes the reading that took the shortest time. */
+static void read_clocks(uint32_t kind, struct events_clock *ret_clock) {
+    struct timex state = {0};
+    struct events_clock best = {.gap_cycles = UINT64_MAX};
+    for (int i = 0; i < CLOCK_ATTEMPTS; i++) {
+        struct events_clock clock = {0};
+        clock.monotonic_ns = read_clock_ns(CLOCK_MONOTONIC);
+        uint64_t before_cycles = aggstats_clock_now(kind);
+        clock.realtime_ns = read_clock_ns(CLOCK_REALTIME);
+        clock.gap_cycles = aggstats_clock_now(kind) - before_cycles;
+        clock.cycles = before_cycles + clock.gap_cycles / 2;
+        if (clock.gap_cycles < best.gap_cycles)
+            best = clock;
+    }
+    int answer = adjtimex(&state);
+    best.error_ns = answer < 0 ? 0 : (uint64_t)state.maxerror * NS_PER_US;
+    best.status = answer < 0 ? STA_UNSYNC : (uint32_t)state.status;
+    *ret_clock = best;
+}
+
 static void write_clock(struct events_recorder *events) {
     struct events_clock clock;
     end_strings(events);
-    events_clock_read(aggstats_hot(events->source.recorder)->clock_kind, &clock);
+    read_clocks(aggstats_hot(events->source.recorder)->clock_kind, &clock);
     events_chunk_begin(&events->beside, EVENTS_CLOCK, &clock, sizeof(clock));
     events_chunk_end(&events->beside);
     events->clock_written_ns = now_ns();

@@ -141,7 +141,4 @@ struct pending_mark *events_take_mark(struct events_recorder *events);
  * Owner:   the caller frees *ret_streams; NULL: there are none, or no memory */
 size_t events_streams_now(struct events_recorder *events, bool is_end, struct events_mark_stream **ret_streams);
 
-/* Reads both clocks at one moment. */
-void events_clock_read(uint32_t kind, struct events_clock *ret_clock);
-
 #endif

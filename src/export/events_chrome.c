@@ -66,16 +66,8 @@ static void name_track(const struct chrome *chrome, const struct event *event, c
 
 /* ---- Calls -------------------------------------------------------------------------------------- */
 
-static void print_columns(const struct chrome *chrome, const struct event *event) {
-    const struct events_op *op = &chrome->out->file->ops[event->op];
-    for (unsigned i = 0; i < op->column_count; i++) {
-        putc(',', chrome->stream);
-        print_string(chrome->stream, op->columns[i]);
-        fprintf(chrome->stream, ":%" PRIu64, event->columns[i]);
-    }
-}
-
 static void print_details(const struct chrome *chrome, const struct event *event) {
+    const struct events_op *op = &chrome->out->file->ops[event->op];
     char path[EVENTS_PATH_SIZE];
     char error[16];
     events_path_of(chrome->out->file, event, path);
@@ -84,7 +76,11 @@ static void print_details(const struct chrome *chrome, const struct event *event
         print_member(chrome->stream, "path", path);
     if (event->error)
         print_member(chrome->stream, "error", events_export_error(event->error, error));
-    print_columns(chrome, event);
+    for (unsigned i = 0; i < op->column_count; i++) {
+        putc(',', chrome->stream);
+        print_string(chrome->stream, op->columns[i]);
+        fprintf(chrome->stream, ":%" PRIu64, event->columns[i]);
+    }
     fprintf(chrome->stream, ",\"uid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"worker\":%" PRIu32 "}", event->uid,
             event->thread, event->worker);
 }

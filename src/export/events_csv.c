@@ -69,15 +69,6 @@ static void print_caller(const struct csv *csv, const struct event *event) {
     print_number(csv->stream, true, event->uid);
 }
 
-/* Further columns of merged files: the host, and whether the call may have begun before one above it. */
-static void print_host(const struct csv *csv, const struct event *event) {
-    const struct events_host_seen *host = events_host_of(csv->out->file, event->stream);
-    if (!csv->order)
-        return;
-    print_text(csv->stream, host && host->name ? host->name : "");
-    print_number(csv->stream, true, events_is_unordered(csv->order, event));
-}
-
 static int print_call(void *context, const struct event *event) {
     const struct csv *csv = context;
     char path[EVENTS_PATH_SIZE];
@@ -97,7 +88,11 @@ static int print_call(void *context, const struct event *event) {
     print_column(csv, event, "result");
     print_column(csv, event, "file");
     print_number(csv->stream, true, event->worker);
-    print_host(csv, event);
+    if (csv->order) { /* of merged files: the host, and whether the call may have begun before a call above it */
+        const struct events_host_seen *host = events_host_of(csv->out->file, event->stream);
+        print_text(csv->stream, host && host->name ? host->name : "");
+        print_number(csv->stream, true, events_is_unordered(csv->order, event));
+    }
     putc('\n', csv->stream);
     return 0;
 }

@@ -157,22 +157,17 @@ static void add_wait(struct str *text, const struct aggstats_link *link) {
     }
 }
 
-/* The file of a loop device. */
-static void add_place(struct str *text, const struct aggstats_link *link) {
-    str_add(text, link->thing == AGGSTATS_CAUSE_DISK ? " on " : " in ");
-    add_thing(text, link);
-    add_holder(text, link);
-}
-
 static void add_rest(struct str *text, const struct aggstats_chain *chain) {
     for (size_t i = 1; i < chain->count; i++) {
         const struct aggstats_link *link = &chain->links[i];
-        if (link->waiter.process == 0) {
-            add_place(text, link);
-            continue;
+        if (link->waiter.process != 0) {
+            add_follower(text, link);
+            add_wait(text, link);
+        } else { /* the file of a loop device */
+            str_add(text, link->thing == AGGSTATS_CAUSE_DISK ? " on " : " in ");
+            add_thing(text, link);
+            add_holder(text, link);
         }
-        add_follower(text, link);
-        add_wait(text, link);
     }
     if (chain->is_circle)
         str_add(text, ": a circle");

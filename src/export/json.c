@@ -10,16 +10,6 @@
 
 #define JSON_VERSION 1
 
-static void write_clock(struct json_writer *writer, const struct aggstats_clock *clock) {
-    const char *kind = aggstats_clock_name(clock->kind);
-    json_begin(writer, "clock", '{');
-    if (kind)
-        json_text(writer, "kind", kind);
-    if (clock->frequency_hz > 0)
-        json_count(writer, "frequency_hz", clock->frequency_hz);
-    json_end(writer, '}');
-}
-
 static void write_number(struct json_writer *writer, const char *name, enum aggstats_fact_unit unit, uint64_t number) {
     if (unit == AGGSTATS_FACT_NANOSECONDS)
         json_real(writer, name, (double)number / 1e9);
@@ -68,12 +58,6 @@ static void write_unseen_programs(struct json_writer *writer, const struct aggst
     json_end(writer, ']');
 }
 
-static void write_facts(struct json_writer *writer, const struct aggstats_profile *profile) {
-    struct aggstats_fact fact;
-    for (unsigned position = 0; aggstats_profile_next_fact(profile, &position, &fact);)
-        write_fact(writer, profile, &fact);
-}
-
 /* Labels that have several values. */
 static void write_lists(struct json_writer *writer, const struct aggstats_profile *profile) {
     bool has_any = false;
@@ -90,17 +74,25 @@ static void write_lists(struct json_writer *writer, const struct aggstats_profil
 }
 
 static void write_header(struct json_writer *writer, const struct aggstats_profile *profile) {
+    const char *kind = aggstats_clock_name(profile->clock.kind);
+    struct aggstats_fact fact;
     json_count(writer, "version", JSON_VERSION);
     json_labels(writer, profile);
     write_lists(writer, profile);
-    write_clock(writer, &profile->clock);
+    json_begin(writer, "clock", '{');
+    if (kind)
+        json_text(writer, "kind", kind);
+    if (profile->clock.frequency_hz > 0)
+        json_count(writer, "frequency_hz", profile->clock.frequency_hz);
+    json_end(writer, '}');
     json_count(writer, "resolution", profile->resolution);
     if (profile->has_start) {
         char start[UTC_TEXT_SIZE];
         format_utc(profile->start_ns, start);
         json_text(writer, "start", start);
     }
-    write_facts(writer, profile);
+    for (unsigned position = 0; aggstats_profile_next_fact(profile, &position, &fact);)
+        write_fact(writer, profile, &fact);
     write_unseen_programs(writer, profile);
     json_bool(writer, "incomplete", profile->incomplete);
     if (profile->busy.looks > 0) {
@@ -161,16 +153,6 @@ static void write_causes(struct json_writer *writer, const struct aggstats_profi
     json_end(writer, ']');
 }
 
-static void write_callers(struct json_writer *writer, const struct aggstats_profile *profile) {
-    json_begin(writer, "slow_callers", '[');
-    for (size_t i = 0; i < profile->caller_count; i++) {
-        json_begin(writer, NULL, '{');
-        json_fields(writer, caller_fields, &profile->callers[i], 0, JSON_FOR_PROFILE);
-        json_end(writer, '}');
-    }
-    json_end(writer, ']');
-}
-
 /* Also if slow calls are not watched any more. */
 static void write_slow(struct json_writer *writer, const struct aggstats_profile *profile) {
     if (profile->slow_cycles == 0 && profile->cause_count == 0 && profile->slow_call_count == 0)
@@ -179,8 +161,15 @@ static void write_slow(struct json_writer *writer, const struct aggstats_profile
         json_cycles(writer, profile->clock.frequency_hz, "slow", profile->slow_cycles);
     write_causes(writer, profile);
     write_calls(writer, "slow_calls", profile, profile->slow_calls, profile->slow_call_count);
-    if (profile->caller_count > 0)
-        write_callers(writer, profile);
+    if (profile->caller_count == 0)
+        return;
+    json_begin(writer, "slow_callers", '[');
+    for (size_t i = 0; i < profile->caller_count; i++) {
+        json_begin(writer, NULL, '{');
+        json_fields(writer, caller_fields, &profile->callers[i], 0, JSON_FOR_PROFILE);
+        json_end(writer, '}');
+    }
+    json_end(writer, ']');
 }
 
 /* For a sampled profile. */
@@ -249,15 +238,6 @@ static void write_outcome(struct json_writer *writer, const struct aggstats_op_p
     json_end(writer, '}');
 }
 
-static void write_longest(struct json_writer *writer, const struct aggstats_profile *profile,
-                          const struct aggstats_op_profile *op) {
-    if (op->longest_cycles == 0)
-        return;
-    json_cycles(writer, profile->clock.frequency_hz, "longest", op->longest_cycles);
-    if (op->longest_path)
-        json_text(writer, "longest_path", op->longest_path);
-}
-
 static void write_percentiles(struct json_writer *writer, const struct aggstats_profile *profile,
                               const struct aggstats_op_profile *op) {
     static const struct {
@@ -284,22 +264,16 @@ static void write_op(struct json_writer *writer, const struct aggstats_profile *
     json_cycles(writer, profile->clock.frequency_hz, "total", op->total_cycles);
     if (profile->busy.by_op)
         json_count(writer, "busy_looks", op->busy_looks);
-    write_longest(writer, profile, op);
+    if (op->longest_cycles > 0)
+        json_cycles(writer, profile->clock.frequency_hz, "longest", op->longest_cycles);
+    if (op->longest_cycles > 0 && op->longest_path)
+        json_text(writer, "longest_path", op->longest_path);
     write_percentiles(writer, profile, op);
     write_outcome(writer, op);
     write_buckets(writer, profile, op->buckets);
     if (profile->interval_cycles > 0)
         write_samples(writer, op);
     json_end(writer, '}');
-}
-
-/* Of files and directories, as of the whole. */
-static void write_cache(struct json_writer *writer, const struct aggstats_profile *profile) {
-    if (!profile->has_cache)
-        return;
-    json_count(writer, "cache_read_bytes", profile->cache.read_bytes);
-    json_count(writer, "cache_missed_bytes", profile->cache.missed_bytes);
-    json_count(writer, "cache_unjudged_bytes", profile->cache.unjudged_bytes);
 }
 
 /* {"grouping": "process", "who": "id", "id": 4711, "name": "grep", "ops": [...]}; "kernel" and "other" have no
@@ -314,7 +288,11 @@ static void write_group(struct json_writer *writer, const struct aggstats_group 
         json_text(writer, "name", group->name);
     if (aggstats_grouping_has_objects(group->grouping) && group->who == AGGSTATS_WHO_ID)
         json_count(writer, "missed_cycles_max", group->missed_cycles_max);
-    write_cache(writer, &group->profile);
+    if (group->profile.has_cache) {
+        json_count(writer, "cache_read_bytes", group->profile.cache.read_bytes);
+        json_count(writer, "cache_missed_bytes", group->profile.cache.missed_bytes);
+        json_count(writer, "cache_unjudged_bytes", group->profile.cache.unjudged_bytes);
+    }
     json_begin(writer, "ops", '[');
     for (size_t i = 0; i < group->profile.op_count; i++)
         write_op(writer, &group->profile, &group->profile.ops[i]);
@@ -357,15 +335,6 @@ static void write_advice(struct json_writer *writer, const struct view_advice *a
     json_end(writer, '}');
 }
 
-static void write_all_advice(struct json_writer *writer, const struct view_advice *advice, size_t count) {
-    if (count == 0)
-        return;
-    json_begin(writer, "advice", '[');
-    for (size_t i = 0; i < count; i++)
-        write_advice(writer, &advice[i]);
-    json_end(writer, ']');
-}
-
 int view_write_advised_json(const struct aggstats_profile *profile, const struct view_advice *advice, size_t count,
                             FILE *stream) {
     struct json_writer writer = {.stream = stream};
@@ -374,7 +343,12 @@ int view_write_advised_json(const struct aggstats_profile *profile, const struct
     errno = 0;
     json_begin(&writer, NULL, '{');
     write_header(&writer, profile);
-    write_all_advice(&writer, advice, count);
+    if (count > 0)
+        json_begin(&writer, "advice", '[');
+    for (size_t i = 0; i < count; i++)
+        write_advice(&writer, &advice[i]);
+    if (count > 0)
+        json_end(&writer, ']');
     write_calls(&writer, "in_flight", profile, profile->in_flight, profile->in_flight_count);
     write_slow(&writer, profile);
     write_intervals(&writer, profile);

@@ -47,12 +47,6 @@ static void write_nanoseconds(struct json_writer *writer, uint64_t frequency_hz,
     json_count(writer, key, (uint64_t)((double)cycles * NS_PER_S / (double)frequency_hz));
 }
 
-static void write_chain(struct json_writer *writer, const struct aggstats_chain *chain) {
-    char holder[HOLDERS_SHORT_SIZE];
-    json_text(writer, "holder", holders_format_thing(chain, holder, sizeof(holder)));
-    json_links(writer, chain);
-}
-
 static void write_field(struct json_writer *writer, const struct field *field, const void *record,
                         uint64_t frequency_hz, enum json_fields_for reader) {
     switch (field->kind) {
@@ -75,9 +69,12 @@ static void write_field(struct json_writer *writer, const struct field *field, c
         json_why(writer, (const struct aggstats_why *)(const void *)(words - offsetof(struct aggstats_why, words)));
         break;
     }
-    case FIELD_CHAIN:
-        write_chain(writer, field_chain(field, record));
+    case FIELD_CHAIN: {
+        char holder[HOLDERS_SHORT_SIZE];
+        json_text(writer, "holder", holders_format_thing(field_chain(field, record), holder, sizeof(holder)));
+        json_links(writer, field_chain(field, record));
         break;
+    }
     default:
         json_text(writer, field->key, field_word(field, record) ? field_word(field, record) : "");
     }

@@ -8,26 +8,23 @@
 #include <string.h>
 
 #include "base.h"
-#include "values.h"
+#include "views_private.h"
 
 #define LINES_DEPTH 4
 
 /* Code points beyond U+FFFF are two escapes, as in UTF-16. */
-static void write_escaped(FILE *stream, uint32_t code) {
+static void write_character(FILE *stream, const char *character, size_t length) {
+    if (!is_invisible(character, length)) {
+        if (*character == '"' || *character == '\\')
+            putc('\\', stream);
+        fwrite(character, 1, length, stream);
+        return;
+    }
+    const uint32_t code = character_code(character, length);
     if (code > 0xffff)
         fprintf(stream, "\\u%04x\\u%04x", 0xd800 | (code - 0x10000) >> 10, 0xdc00 | (code & 0x3ff));
     else
         fprintf(stream, "\\u%04x", code);
-}
-
-static void write_character(FILE *stream, const char *character, size_t length) {
-    if (is_invisible(character, length)) {
-        write_escaped(stream, character_code(character, length));
-        return;
-    }
-    if (*character == '"' || *character == '\\')
-        putc('\\', stream);
-    fwrite(character, 1, length, stream);
 }
 
 static void write_text(FILE *stream, const char *text) {

@@ -3,11 +3,15 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "aggstats/user_label.h"
+#include "aggstats/why.h"
 #include "base.h"
 #include "views_private.h"
+
+#define OTHER_CAUSES "other causes" /* as in recorders */
 
 /* ---- Labels ------------------------------------------------------------------------------------- */
 
@@ -130,6 +134,39 @@ static int add_wait(struct metrics_subject *subject, const struct view_wait *wai
     return error;
 }
 
+static int add_cause(struct metrics_causes *causes, const struct aggstats_cause *added, const char *text) {
+    CLEANUP_FREE char *label = harmless(text);
+    size_t i = 0;
+    if (!label)
+        return -ENOMEM;
+    while (i < causes->count &&
+           (strcmp(causes->causes[i].op, added->op) != 0 || strcmp(causes->causes[i].text, label) != 0))
+        i++;
+    if (i == causes->count) {
+        if (grow_array(&causes->causes, causes->count, sizeof(*causes->causes)) < 0)
+            return -ENOMEM;
+        causes->causes[causes->count++] = (struct metrics_cause){.op = added->op, .text = steal_pointer(&label)};
+    }
+    causes->causes[i].calls += added->calls;
+    causes->causes[i].total_cycles += (double)added->total_cycles;
+    return 0;
+}
+
+/* Causes as series: one for each op and label; causes with equal labels are added up. Causes that did not fit in the
+ * recorder are not counted, so that all its other causes fit here. */
+static int add_causes(struct metrics_causes *causes, const struct aggstats_profile *profile) {
+    size_t named = 0;
+    int error = 0;
+    for (size_t i = 0; i < profile->cause_count && !error; i++) {
+        const struct aggstats_cause *cause = &profile->causes[i];
+        char text[AGGSTATS_WHY_TEXT_SIZE];
+        bool is_other = cause->why.kind == AGGSTATS_CAUSE_REST || named == METRICS_CAUSES_MAX;
+        named += !is_other;
+        error = add_cause(causes, cause, is_other ? OTHER_CAUSES : aggstats_why_text(&cause->why, text));
+    }
+    return error;
+}
+
 static int add_waits(struct metrics_subject *subject, const struct view_target *target) {
     subject->waits = calloc(target->wait_count + 1, sizeof(*subject->waits));
     int error = subject->waits ? 0 : -ENOMEM;
@@ -161,7 +198,7 @@ static int subject_init(struct metrics_subject *subject, const struct view_targe
     if (!error)
         error = add_user_labels(&subject->info, profile);
     if (!error)
-        error = metrics_causes_init(&subject->causes, profile, harmless);
+        error = add_causes(&subject->causes, profile);
     return error ? error : add_scale(&subject->info, profile);
 }
 
@@ -194,7 +231,9 @@ void metrics_model_finish(struct metrics_model *model) {
     for (size_t i = 0; i < model->count && model->subjects; i++) {
         labels_finish(&model->subjects[i].common);
         labels_finish(&model->subjects[i].info);
-        metrics_causes_finish(&model->subjects[i].causes);
+        for (size_t cause = 0; cause < model->subjects[i].causes.count; cause++)
+            free(model->subjects[i].causes.causes[cause].text);
+        free(model->subjects[i].causes.causes);
         for (size_t wait = 0; wait < model->subjects[i].wait_count; wait++)
             labels_finish(&model->subjects[i].waits[wait].labels);
         free(model->subjects[i].waits);

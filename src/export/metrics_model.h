@@ -11,8 +11,25 @@
 #ifndef METRICS_MODEL_H
 #define METRICS_MODEL_H
 
-#include "metrics_causes.h"
 #include "views.h"
+#include "wide_count.h"
+
+/* Causes of one profile that have series of their own, as many as a recorder keeps. All others of an op are added up,
+ * so that the number of series is bounded. */
+#define METRICS_CAUSES_MAX 128
+
+/* The series of an op and a cause. */
+struct metrics_cause {
+    const char *op; /* owned by the profile */
+    char *text;     /* as in a label */
+    wide_count calls;
+    double total_cycles;
+};
+
+struct metrics_causes {
+    struct metrics_cause *causes; /* in the order of the profile */
+    size_t count;
+};
 
 struct metrics_label {
     char *name;

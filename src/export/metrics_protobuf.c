@@ -78,15 +78,6 @@ static int make_room(struct protobuf_writer *writer, const struct metrics_model 
 
 /* ---- Latencies ---------------------------------------------------------------------------------- */
 
-static int schema_of(unsigned resolution) {
-    return resolution == 1 ? 0 : resolution == 2 ? 1 : resolution == 4 ? 2 : 3;
-}
-
-/* Bucket b becomes native bucket b + that. Its geometric mean is 2^((b + 1/2) / r) cycles. */
-static int native_shift(const struct aggstats_profile *profile) {
-    return (int)ceil(0.5 - profile->resolution * log2((double)profile->clock.frequency_hz));
-}
-
 /* Adds a range of non-empty buckets. end: of the range before */
 static void add_span(struct protobuf_writer *writer, Prometheus__Histogram *histogram, int first, int end) {
     Prometheus__BucketSpan *span = &writer->spans[histogram->n_positive_span];
@@ -97,11 +88,12 @@ static void add_span(struct protobuf_writer *writer, Prometheus__Histogram *hist
     writer->span_pointers[histogram->n_positive_span++] = span;
 }
 
+/* Bucket b becomes native bucket b + shift. Its geometric mean is 2^((b + 1/2) / r) cycles. */
 static int add_buckets(struct protobuf_writer *writer, Prometheus__Histogram *histogram,
                        const struct metrics_sample *sample) {
     const struct aggstats_profile *profile = sample->subject->profile;
     const uint64_t *counts = sample->op->buckets;
-    const int shift = native_shift(profile);
+    const int shift = (int)ceil(0.5 - profile->resolution * log2((double)profile->clock.frequency_hz));
     int end = 0; /* of the latest span */
     uint64_t previous = 0;
     histogram->positive_span = writer->span_pointers;
@@ -130,7 +122,7 @@ static int fill_histogram(struct protobuf_writer *writer, Prometheus__Histogram 
     histogram->has_sample_sum = true;
     histogram->sample_sum = view_seconds(profile, (double)sample->op->total_cycles);
     histogram->has_schema = true;
-    histogram->schema = schema_of(profile->resolution);
+    histogram->schema = __builtin_ctz(profile->resolution); /* 0 to 3 for 1, 2, 4 or 8 */
     histogram->has_zero_threshold = true;
     histogram->zero_threshold = ZERO_THRESHOLD;
     histogram->has_zero_count = true;
@@ -199,13 +191,6 @@ static int append_sample(void *context, const struct metrics_sample *sample) {
     return error ? error : append(writer, &family);
 }
 
-/* A length in protobuf's format: seven bits a byte, the lowest first. */
-static void write_length(FILE *stream, size_t length) {
-    for (; length >= 0x80; length >>= 7)
-        putc((int)(0x80 | (length & 0x7f)), stream);
-    putc((int)length, stream);
-}
-
 static int write_family(struct protobuf_writer *writer, const struct metrics_model *model,
                         const struct metrics_family *family, FILE *stream) {
     writer->size_bytes = 0;
@@ -214,17 +199,12 @@ static int write_family(struct protobuf_writer *writer, const struct metrics_mod
         error = metrics_visit(model, family, append_sample, writer);
     if (error)
         return error;
-    write_length(stream, writer->size_bytes);
+    size_t length = writer->size_bytes; /* in protobuf's format: seven bits a byte, the lowest first */
+    for (; length >= 0x80; length >>= 7)
+        putc((int)(0x80 | (length & 0x7f)), stream);
+    putc((int)length, stream);
     fwrite(writer->bytes, 1, writer->size_bytes, stream);
     return 0;
-}
-
-static int write_families(struct protobuf_writer *writer, const struct metrics_model *model, FILE *stream) {
-    int error = make_room(writer, model);
-    for (size_t i = 0; i < METRICS_FAMILIES && !error; i++)
-        if (metrics_has_family(model, &metrics_families[i]))
-            error = write_family(writer, model, &metrics_families[i], stream);
-    return error;
 }
 
 static int write_model(const struct metrics_model *model, FILE *stream) {
@@ -232,7 +212,10 @@ static int write_model(const struct metrics_model *model, FILE *stream) {
     if (!writer)
         return -ENOMEM;
     errno = 0;
-    int error = write_families(writer, model, stream);
+    int error = make_room(writer, model);
+    for (size_t i = 0; i < METRICS_FAMILIES && !error; i++)
+        if (metrics_has_family(model, &metrics_families[i]))
+            error = write_family(writer, model, &metrics_families[i], stream);
     free(writer->labels);
     free(writer->label_pointers);
     free(writer->bytes);

@@ -10,7 +10,6 @@
 
 #include "base.h"
 #include "metrics_model.h"
-#include "values.h"
 #include "views_private.h"
 
 #define LE_MIN_SECONDS 1e-7
@@ -134,12 +133,6 @@ static int write_sample(void *context, const struct metrics_sample *sample) {
     return 0;
 }
 
-static void write_family(FILE *stream, const struct metrics_family *family) {
-    fprintf(stream, "# HELP %s %s\n", family->name, family->help);
-    if (family->type != METRICS_COUNTER && family->type != METRICS_SUM)
-        fprintf(stream, "# TYPE %s %s\n", family->name, family->type == METRICS_HISTOGRAM ? "histogram" : "gauge");
-}
-
 static int write_model(const struct metrics_model *model, FILE *stream) {
     struct text_writer writer = {.stream = stream};
     CLEANUP_FREE void *bounds = calloc((size_t)AGGSTATS_BUCKETS_MAX, sizeof(*writer.bounds));
@@ -148,10 +141,13 @@ static int write_model(const struct metrics_model *model, FILE *stream) {
     writer.bounds = bounds;
     errno = 0;
     for (size_t i = 0; i < METRICS_FAMILIES; i++) {
-        if (!metrics_has_family(model, &metrics_families[i]))
+        const struct metrics_family *family = &metrics_families[i];
+        if (!metrics_has_family(model, family))
             continue;
-        write_family(stream, &metrics_families[i]);
-        metrics_visit(model, &metrics_families[i], write_sample, &writer);
+        fprintf(stream, "# HELP %s %s\n", family->name, family->help);
+        if (family->type != METRICS_COUNTER && family->type != METRICS_SUM)
+            fprintf(stream, "# TYPE %s %s\n", family->name, family->type == METRICS_HISTOGRAM ? "histogram" : "gauge");
+        metrics_visit(model, family, write_sample, &writer);
     }
     fputs("# EOF\n", stream);
     return view_finish(stream);

@@ -7,6 +7,12 @@
 /* Flushes what was written. Returns 0 or the stream's -errno */
 int view_finish(FILE *stream);
 
+#define REAL_TEXT_SIZE 32
+
+/* The shortest decimal that is read back as the same number, without an exponent if it is whole and up to 2^53. For
+ * finite numbers; the locale must have the decimal point. */
+void format_real(double value, char ret_text[REAL_TEXT_SIZE]);
+
 /* Calls of an op that have ended. */
 static inline uint64_t view_finished(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
     uint64_t finished = 0;

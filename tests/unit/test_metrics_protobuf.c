@@ -8,8 +8,7 @@
 #include "base.h"
 #include "metrics.pb-c.h"
 #include "testing.h"
-#include "values.h"
-#include "views.h"
+#include "views_private.h"
 
 #define FAMILIES 16
 #define LATENCY "osprof_op_latency_seconds"

@@ -5,8 +5,7 @@
 
 #include "base.h"
 #include "testing.h"
-#include "values.h"
-#include "views.h"
+#include "views_private.h"
 
 static struct aggstats_profile profile;
 static char *text; /* of the latest view */

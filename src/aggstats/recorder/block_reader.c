@@ -50,15 +50,6 @@ void block_reader_finish(struct block_reader *reader) {
 
 /* ---- Reading once ---- */
 
-/* How many ops of a shared block have counters. */
-static unsigned places_of(const struct aggstats_block *block) {
-    unsigned places = 0;
-    for (unsigned op = 0; op < AGGSTATS_OPS_MAX; op++)
-        if (block->counters[op] > places)
-            places = block->counters[op];
-    return places;
-}
-
 /* The first places_count counters, with zeros for all other ops. */
 static void spread(const struct layout *layout, struct aggstats_block *shared, unsigned places_count,
                    struct aggstats_block *ret_block) {
@@ -79,7 +70,10 @@ static int read_shared(struct block_reader *reader, uint64_t offset, struct aggs
     int err = read_whole_at(reader->fd, reader->shared, layout_shared_bytes(&reader->layout, 0), offset);
     if (err < 0)
         return err;
-    const unsigned places_count = places_of(reader->shared);
+    unsigned places_count = 0; /* ops that have counters */
+    for (unsigned op = 0; op < AGGSTATS_OPS_MAX; op++)
+        if (reader->shared->counters[op] > places_count)
+            places_count = reader->shared->counters[op];
     if (places_count == 0 || places_count > reader->layout.op_count)
         return places_count == 0 ? 1 : -EBADMSG;
     err = read_whole_at(reader->fd, reader->shared, layout_shared_bytes(&reader->layout, places_count), offset);
@@ -104,22 +98,6 @@ static bool calls_are_possible(const struct layout *layout, const struct aggstat
     return finished <= counters->calls;
 }
 
-static struct longest merge_longest(const struct aggstats_counters *first, const struct aggstats_counters *second,
-                                    unsigned resolution) {
-    struct longest before = longest_read(first, resolution);
-    struct longest longest = longest_read(second, resolution);
-    if (before.object != longest.object || before.cycles != longest.cycles)
-        longest.object = 0;
-    return longest;
-}
-
-/* What was not called has no call in flight. */
-static void forget_op(struct aggstats_block *first, struct aggstats_counters *counters, unsigned op) {
-    counters->calls = 0;
-    if (first->current_op == op + UINT64_C(1))
-        first->current_op = 0;
-}
-
 /* Merges the readings into the first. */
 static void merge_readings(const struct block_reader *reader) {
     const struct layout *layout = &reader->layout;
@@ -131,12 +109,17 @@ static void merge_readings(const struct block_reader *reader) {
     for (unsigned op = 0; op < layout->op_count; op++) {
         struct aggstats_counters *counters = layout_counters(layout, first->counters, op);
         const struct aggstats_counters *later = layout_counters_const(layout, second->counters, op);
-        if (later->calls == 0) {
-            forget_op(first, counters, op);
+        if (later->calls == 0) { /* nor is one in flight */
+            counters->calls = 0;
+            if (first->current_op == op + UINT64_C(1))
+                first->current_op = 0;
             continue;
         }
         bool is_still = memcmp(counters, later, layout->counters_stride_bytes) == 0;
-        const struct longest longest = merge_longest(counters, later, layout->resolution);
+        const struct longest before = longest_read(counters, layout->resolution);
+        struct longest longest = longest_read(later, layout->resolution);
+        if (before.object != longest.object || before.cycles != longest.cycles)
+            longest.object = 0;
         counters->calls = later->calls;
         if (calls_are_possible(layout, counters))
             tally_settle_op(layout, first, op, is_still);

@@ -8,7 +8,7 @@
  *     slow calls (slow_store.h), aligned too
  *     struct live_looks
  *     if it is shared, what other processes write (shared_layout.h): at shared_offset struct live_shared; if it has
- *     groups, at groups_offset struct groups_file (groups_file.h). Both offsets are multiples of the page's size
+ *     groups, at groups_offset struct groups_file (shared_layout.h). Both offsets are multiples of the page's size
  *     from header_bytes on, every block_stride_bytes, blocks (struct aggstats_block)
  * Numbers are in the byte order of the machine. Each block is mapped separately and never moves. A shared file has room
  * for all its blocks from the beginning, as a hole: beyond the first, a block gets memory page by page, as its thread

@@ -15,31 +15,28 @@
 #define NAMESPACE_SHIFT 32
 #define GET_PID_NAMESPACE _IO(0xff, 5) /* of a pidfd: PIDFD_GET_PID_NAMESPACE of <linux/pidfd.h>, from Linux 6.11 on */
 
-/* Nothing is concluded from the parent, which may have another namespace. */
-static uint32_t ask_without_proc(void) {
+/* Without /proc the kernel is asked. Nothing is concluded from the parent, which may have another namespace. */
+uint32_t live_owner_namespace(void) {
     struct stat attr;
+    if (stat("/proc/self/ns/pid", &attr) == 0)
+        return (uint32_t)attr.st_ino;
     CLEANUP_FD int process_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
     CLEANUP_FD int fd = process_fd < 0 ? -1 : ioctl(process_fd, GET_PID_NAMESPACE, 0);
     return fd >= 0 && fstat(fd, &attr) == 0 ? (uint32_t)attr.st_ino : 0;
 }
 
-uint32_t live_owner_namespace(void) {
-    struct stat attr;
-    return stat("/proc/self/ns/pid", &attr) == 0 ? (uint32_t)attr.st_ino : ask_without_proc();
-}
-
-/* The number that the C library has for the calling thread, which it notes in a recursive mutex. */
-static pid_t number_of_library(void) {
-    pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-    pthread_mutex_lock(&mutex);
-    const pid_t number = mutex.__data.__owner;
-    pthread_mutex_unlock(&mutex);
-    return number;
-}
-
-/* The child of a clone(2) that the C library does not know has its parent's number there, in memory of its own. */
+/* In borrowed memory: the number that the C library has for the calling thread, which it notes in a recursive mutex. The
+ * child of a clone(2) that the C library does not know has its parent's number there, in memory of its own. */
 live_owner live_owner_self(bool owns_memory, uint32_t namespace) {
-    const pid_t thread = owns_memory ? gettid() : number_of_library();
+    pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    pid_t thread;
+    if (owns_memory) {
+        thread = gettid();
+    } else {
+        pthread_mutex_lock(&mutex);
+        thread = mutex.__data.__owner;
+        pthread_mutex_unlock(&mutex);
+    }
     return (live_owner) namespace << NAMESPACE_SHIFT | (uint32_t)thread;
 }
 

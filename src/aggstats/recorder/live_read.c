@@ -210,31 +210,20 @@ static int check_window(struct reader *reader) {
     return 0;
 }
 
-/* For longest calls that were moved while they were read. */
-static void forget_longest(struct reader *reader) {
-    const struct layout *layout = &reader->layout;
-    struct window *window = reader->window;
-    memset(window->tables + 2 * layout_table_bytes(layout), 0, 2 * sizeof(struct longest) * layout->op_count);
-    for (unsigned op = 0; op < layout->op_count; op++)
-        longest_put(layout_counters(layout, reader->tally.table, op), layout->resolution, (struct longest){0});
-}
-
-static int read_block(struct reader *reader, struct block_reader *blocks, uint64_t number) {
-    struct aggstats_block *block;
-    int err = block_reader_read(blocks, number, &block);
-    if (err == 0)
-        err = tally_add_block(&reader->tally, block);
-    if (err == -EBADMSG)
-        return fail(reader, "live file has impossible counts in block %llu", (unsigned long long)number);
-    return err == 0 ? tally_add_call(&reader->tally, block) : err;
-}
-
 static int read_own_blocks(struct reader *reader) {
     const struct live_header *header = &reader->header;
     struct block_reader blocks;
     int err = block_reader_init(&blocks, reader->fd, &reader->layout, header->header_bytes, header->block_stride_bytes);
-    for (uint64_t number = 0; number < header->block_count && err >= 0; number++)
-        err = read_block(reader, &blocks, number);
+    for (uint64_t number = 0; number < header->block_count && err >= 0; number++) {
+        struct aggstats_block *block;
+        err = block_reader_read(&blocks, number, &block);
+        if (err == 0)
+            err = tally_add_block(&reader->tally, block);
+        if (err == -EBADMSG)
+            err = fail(reader, "live file has impossible counts in block %llu", (unsigned long long)number);
+        else if (err == 0)
+            err = tally_add_call(&reader->tally, block);
+    }
     block_reader_finish(&blocks);
     return err < 0 ? err : 0;
 }
@@ -253,22 +242,21 @@ static int read_shared_blocks(struct reader *reader) {
     return explain(reader, err, reader->header.shared_offset);
 }
 
-static int read_blocks(struct reader *reader) {
-    const int err = tally_init(&reader->tally, &reader->layout);
-    if (err < 0)
-        return err;
-    return reader->layout.is_shared ? read_shared_blocks(reader) : read_own_blocks(reader);
-}
-
-/* Reads blocks, and whether longest calls taken from them are in the window that was read. */
-static int read_blocks_after_window(struct reader *reader, uint64_t changes_before_window) {
+/* Reads blocks after the window. Longest calls that were moved from one to the other meanwhile are unknown. */
+static int read_blocks(struct reader *reader, uint64_t changes_before_window) {
+    const struct layout *layout = &reader->layout;
     uint64_t changes;
-    int err = read_blocks(reader);
+    int err = tally_init(&reader->tally, layout);
+    if (err == 0)
+        err = layout->is_shared ? read_shared_blocks(reader) : read_own_blocks(reader);
     if (err == 0)
         err = read_at(reader, &changes, sizeof(changes), offsetof(struct live_header, longest_changes));
-    if (err == 0 && (changes != changes_before_window || changes % 2 != 0))
-        forget_longest(reader);
-    return err;
+    if (err < 0 || (changes == changes_before_window && changes % 2 == 0))
+        return err;
+    memset(reader->window->tables + 2 * layout_table_bytes(layout), 0, 2 * sizeof(struct longest) * layout->op_count);
+    for (unsigned op = 0; op < layout->op_count; op++)
+        longest_put(layout_counters(layout, reader->tally.table, op), layout->resolution, (struct longest){0});
+    return 0;
 }
 
 /* If the process has died during a change, the store may be half changed. */
@@ -286,10 +274,6 @@ static int read_slow(struct reader *reader) {
             break;
     }
     return err;
-}
-
-static int read_looks(struct reader *reader) {
-    return read_at(reader, &reader->looks, sizeof(reader->looks), reader->offsets.looks);
 }
 
 /* Reads the members of the header that may have changed; the rest must not have. */
@@ -337,11 +321,11 @@ static int read_everything(struct reader *reader) {
     if (err == 0)
         err = read_slow(reader);
     if (err == 0)
-        err = read_looks(reader); /* before those of the whole, which are not fewer */
+        err = read_at(reader, &reader->looks, sizeof(reader->looks), reader->offsets.looks);
+    if (err == 0) /* after the looks of each op: those of the whole are not fewer; and after the window */
+        err = reread_header(reader);
     if (err == 0)
-        err = reread_header(reader); /* for what happened before the window was made */
-    if (err == 0)
-        err = read_blocks_after_window(reader, longest_changes);
+        err = read_blocks(reader, longest_changes);
     return err;
 }
 

@@ -21,13 +21,6 @@ static size_t labels_size_bytes(const struct aggstats_recorder_options *options)
     return size_bytes;
 }
 
-static void write_labels(char *to, const struct aggstats_recorder_options *options) {
-    for (size_t i = 0; i < options->label_count; i++) {
-        to = stpcpy(to, options->labels[i].key) + 1;
-        to = stpcpy(to, options->labels[i].value) + 1;
-    }
-}
-
 /* Allocated and zeroed memory: of the file, or anonymous for fd -1. */
 static int map(int fd, off_t offset, size_t size_bytes, void **ret_memory) {
     int err = fd >= 0 ? allocate_blocks(fd, offset, size_bytes) : 0;
@@ -94,7 +87,11 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
     char *base = (char *)header;
     for (unsigned op = 0; op < layout->op_count; op++)
         text_name_copy(base + offsets.names + op * (size_t)AGGSTATS_NAME_SIZE, options->op_names[op]);
-    write_labels(base + offsets.labels, options);
+    char *to = base + offsets.labels;
+    for (size_t i = 0; i < options->label_count; i++) {
+        to = stpcpy(to, options->labels[i].key) + 1;
+        to = stpcpy(to, options->labels[i].value) + 1;
+    }
     for (int i = 0; i < 2; i++)
         live->windows[i] = (struct window *)(void *)(base + offsets.windows[i]);
     live->slow = (struct slow_store *)(void *)(base + offsets.slow);

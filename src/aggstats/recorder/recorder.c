@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "aggstats/lane.h"
 #include "aggstats/shared.h"
@@ -40,12 +41,6 @@ static struct aggstats_recorder *next_recorder(const struct aggstats_recorder *r
     return threads ? container_of(threads, struct aggstats_recorder, threads) : NULL;
 }
 
-static void lock_recorder(struct aggstats_recorder *recorder) {
-    pthread_mutex_lock(&recorder->probes_lock);
-    pthread_mutex_lock(&recorder->window_lock);
-    RECORDER_PROBES_DO(recorder, lock);
-}
-
 static void unlock_recorder(struct aggstats_recorder *recorder) {
     RECORDER_PROBES_DO(recorder, unlock);
     pthread_mutex_unlock(&recorder->window_lock);
@@ -56,8 +51,11 @@ static void before_fork(void) {
     sigset_t before;
     threads_lock_registry(&before);
     signals_before_fork = before;
-    for (struct aggstats_recorder *recorder = first_recorder(); recorder; recorder = next_recorder(recorder))
-        lock_recorder(recorder);
+    for (struct aggstats_recorder *recorder = first_recorder(); recorder; recorder = next_recorder(recorder)) {
+        pthread_mutex_lock(&recorder->probes_lock);
+        pthread_mutex_lock(&recorder->window_lock);
+        RECORDER_PROBES_DO(recorder, lock);
+    }
 }
 
 static void after_fork(void) {
@@ -81,18 +79,14 @@ static void set_hot(struct aggstats_recorder *recorder, uint64_t id) {
     };
 }
 
-static void start_anew(struct aggstats_recorder *recorder) {
-    live_leave(&recorder->live);
-    recorder->rotation = NULL;
-    recorder->changed = NULL;
-    RECORDER_PROBES_DO(recorder, leave);
-    set_hot(recorder, threads_start_anew(&recorder->threads));
-}
-
 static void after_fork_in_child(void) {
     for (struct aggstats_recorder *recorder = first_recorder(); recorder; recorder = next_recorder(recorder)) {
         unlock_recorder(recorder);
-        start_anew(recorder);
+        live_leave(&recorder->live);
+        recorder->rotation = NULL;
+        recorder->changed = NULL;
+        RECORDER_PROBES_DO(recorder, leave);
+        set_hot(recorder, threads_start_anew(&recorder->threads));
     }
     after_fork();
 }
@@ -133,13 +127,6 @@ static int copy_names(struct aggstats_recorder *recorder, const struct aggstats_
     return labels_copy(options->labels, options->label_count, &recorder->labels);
 }
 
-static void choose_clock(struct aggstats_recorder *recorder, const struct aggstats_recorder_options *options) {
-    recorder->clock = options->clock;
-    if (recorder->clock.kind == 0)
-        clock_detect(&recorder->clock, &recorder->clock_measured);
-    recorder->created = clock_pair_now(recorder->clock.kind);
-}
-
 static int recorder_init(struct aggstats_recorder *recorder, const struct aggstats_recorder_options *options) {
     recorder->layout = layout_make(options->op_count, options->resolution);
     recorder->live = (struct live){.fd = -1, .directory_fd = -1};
@@ -151,7 +138,10 @@ static int recorder_init(struct aggstats_recorder *recorder, const struct aggsta
     if (err < 0)
         return err;
     recorder->front.own_block = own_block;
-    choose_clock(recorder, options);
+    recorder->clock = options->clock;
+    if (recorder->clock.kind == 0)
+        clock_detect(&recorder->clock, &recorder->clock_measured);
+    recorder->created = clock_pair_now(recorder->clock.kind);
     return 0;
 }
 
@@ -167,14 +157,6 @@ static int recorder_register(struct aggstats_recorder *recorder, const struct ag
         set_hot(recorder, threads_register(&recorder->threads));
     threads_unlock_registry(&before);
     return err;
-}
-
-static void recorder_unregister(struct aggstats_recorder *recorder) {
-    sigset_t before;
-    threads_lock_registry(&before);
-    threads_unregister(&recorder->threads);
-    live_close(&recorder->live);
-    threads_unlock_registry(&before);
 }
 
 /* With an older kernel, children without fork handlers count in their parent's live file. */
@@ -224,24 +206,18 @@ static int create(const struct aggstats_recorder_options *options, uint64_t shar
     return 0;
 }
 
-/* Copies options of an earlier or a later header. own: zeroed.
- * Errors:  -EINVAL the caller sets a member that we do not know */
-static int copy_options(struct aggstats_recorder_options *own, const void *options, size_t options_bytes) {
-    const unsigned char *bytes = options;
-    for (size_t i = sizeof(*own); i < options_bytes; i++)
-        if (bytes[i] != 0)
-            return -EINVAL;
-    memcpy(own, options, options_bytes < sizeof(*own) ? options_bytes : sizeof(*own));
-    return 0;
-}
-
+/* The options are of an earlier or a later header, which may have members that we do not know: these must be zero. */
 int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_options *options, size_t options_bytes,
                                    struct aggstats_recorder **ret_recorder) {
     struct aggstats_recorder_options own = {0};
+    const unsigned char *bytes = (const void *)options;
     if (abi != AGGSTATS_ABI)
         return -EPROTO;
-    int err = copy_options(&own, options, options_bytes);
-    return err < 0 ? err : create(&own, 0, 0, ret_recorder);
+    for (size_t i = sizeof(own); i < options_bytes; i++)
+        if (bytes[i] != 0)
+            return -EINVAL;
+    memcpy(&own, options, options_bytes < sizeof(own) ? options_bytes : sizeof(own));
+    return create(&own, 0, 0, ret_recorder);
 }
 
 int aggstats_recorder_create_shared(const struct aggstats_recorder_options *options, uint64_t shared_threads,
@@ -252,13 +228,16 @@ int aggstats_recorder_create_shared(const struct aggstats_recorder_options *opti
 }
 
 void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {
+    sigset_t before;
     if (!recorder)
         return;
-    recorder_unregister(recorder);
-    for (unsigned place = 0; place < PROBES_MAX; place++) {
+    threads_lock_registry(&before);
+    threads_unregister(&recorder->threads);
+    live_close(&recorder->live);
+    threads_unlock_registry(&before);
+    for (unsigned place = 0; place < PROBES_MAX; place++)
         if (recorder->probes[place])
             recorder->probes[place]->ops->destroy(recorder->probes[place]);
-    }
     recorder_free(recorder);
 }
 
@@ -336,4 +315,57 @@ struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *re
     if (now.raw_ns - recorder->created.raw_ns > worth_while_ns)
         clock.frequency_hz = clock_pair_frequency(&recorder->created, &now);
     return clock;
+}
+
+/* ---- For the process that made a shared live file ---- */
+
+unsigned aggstats_recorder_shared_in_flight(struct aggstats_recorder *recorder, uint64_t *ret_ops) {
+    uint64_t ops = 0;
+    const unsigned busy = recorder->live.is_shared ? shared_part_in_flight(&recorder->shared, &ops) : 0;
+    if (ret_ops)
+        *ret_ops = ops;
+    return busy;
+}
+
+void aggstats_recorder_shared_facts(const struct aggstats_recorder *recorder, struct aggstats_shared_facts *ret_facts) {
+    struct shared_numbers numbers;
+    *ret_facts = (struct aggstats_shared_facts){.threads_max = recorder->live.header->shared_threads};
+    if (!recorder->live.is_shared || shared_part_read_numbers(&recorder->shared, &numbers) < 0)
+        return;
+    ret_facts->crowded_threads = numbers.crowded;
+    ret_facts->broken_threads = __atomic_load_n(&recorder->broken_threads, __ATOMIC_RELAXED);
+    memcpy(ret_facts->sums, numbers.sums, sizeof(numbers.sums));
+    for (size_t i = 0; i < AGGSTATS_NOTES; i++)
+        ret_facts->notes[i] = numbers.notes[i] + __atomic_load_n(&recorder->own_notes[i], __ATOMIC_RELAXED);
+}
+
+void aggstats_maker_note(struct aggstats_recorder *recorder, unsigned note, uint32_t more) {
+    __atomic_fetch_add(&recorder->own_notes[note], more, __ATOMIC_RELAXED);
+}
+
+int aggstats_maker_name(struct aggstats_recorder *recorder, unsigned note, const char *name) {
+    struct aggstats_named_program program = {
+        .state = AGGSTATS_NAMED_WHOLE, .note = note, .start_ns = read_clock_ns(CLOCK_MONOTONIC)};
+    if (!recorder->live.is_shared || recorder->own_named_count >= AGGSTATS_NAMED_OWN_MAX)
+        return -1;
+    memcpy(program.name, name, strnlen(name, sizeof(program.name)));
+    shared_part_write_named(&recorder->shared, recorder->own_named_count, 0, &program, sizeof(program));
+    return (int)recorder->own_named_count++;
+}
+
+void aggstats_maker_name_pid(const struct aggstats_recorder *recorder, int number, uint32_t pid) {
+    shared_part_write_named(&recorder->shared, (unsigned)number, offsetof(struct aggstats_named_program, pid), &pid,
+                            sizeof(pid));
+}
+
+void aggstats_maker_name_take_back(const struct aggstats_recorder *recorder, int number) {
+    const uint32_t state = AGGSTATS_NAMED_TAKEN_BACK;
+    shared_part_write_named(&recorder->shared, (unsigned)number, offsetof(struct aggstats_named_program, state), &state,
+                            sizeof(state));
+}
+
+void aggstats_maker_read_named(const struct aggstats_recorder *recorder, struct aggstats_named *ret_named) {
+    *ret_named = (struct aggstats_named){0};
+    if (recorder->live.is_shared)
+        shared_part_read_named(&recorder->shared, ret_named);
 }

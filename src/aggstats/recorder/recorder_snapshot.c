@@ -11,16 +11,6 @@
 #include "snapshot.h"
 #include "text_format.h"
 
-/* The current time and the improved frequency are also stored in the live file. */
-static void note_clock(const struct aggstats_recorder *recorder, struct snapshot_source *source) {
-    source->clock = aggstats_recorder_clock(recorder);
-    source->now_cycles = aggstats_clock_now(source->clock.kind);
-    struct live_header *header = recorder->live.header;
-    __atomic_store_n(&header->frequency_hz, source->clock.frequency_hz, __ATOMIC_RELAXED);
-    __atomic_store_n(&header->seen_cycles, source->now_cycles, __ATOMIC_RELAXED);
-    live_write_facts(&recorder->live);
-}
-
 /* Uses the sums of all counters, under the window lock. */
 typedef int (*tally_fn)(struct aggstats_recorder *recorder, struct tally *tally, void *argument);
 
@@ -65,22 +55,28 @@ static int with_tally(struct aggstats_recorder *recorder, bool changes_window, t
     return err;
 }
 
+/* The current time and the improved frequency are also stored in the live file. */
 static struct snapshot_source make_source(struct aggstats_recorder *recorder, const struct tally *tally) {
+    struct live_header *header = recorder->live.header;
     struct snapshot_source source = {
         .op_names = (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names,
         .window = live_window(&recorder->live),
         .tally = tally,
         .labels = recorder->labels,
         .label_count = recorder->label_count,
-        .incomplete = threads_fallback_used(&recorder->threads) || recorder->live.header->lost > 0 ||
+        .incomplete = threads_fallback_used(&recorder->threads) || header->lost > 0 ||
                       (recorder->live.is_shared && !aggstats_recorder_live_complete(recorder)) ||
                       __atomic_load_n(&recorder->broken_threads, __ATOMIC_RELAXED) > 0,
-        .header = recorder->live.header,
+        .header = header,
         .slow = recorder->live.slow,
         .looks = recorder->live.looks,
         .recorder = recorder,
     };
-    note_clock(recorder, &source);
+    source.clock = aggstats_recorder_clock(recorder);
+    source.now_cycles = aggstats_clock_now(source.clock.kind);
+    __atomic_store_n(&header->frequency_hz, source.clock.frequency_hz, __ATOMIC_RELAXED);
+    __atomic_store_n(&header->seen_cycles, source.now_cycles, __ATOMIC_RELAXED);
+    live_write_facts(&recorder->live);
     return source;
 }
 
@@ -205,12 +201,6 @@ static void agree(const struct aggstats_recorder *recorder, struct rotation *rot
     }
 }
 
-static int add_end(struct rotation *rotation) {
-    char end[UTC_TEXT_SIZE];
-    format_utc(rotation->span.end_ns, end);
-    return aggstats_profile_add_label(&rotation->profile, "end", end);
-}
-
 /* taken: NULL: what was marked stays */
 static void end_marks(struct aggstats_recorder *recorder, const struct aggstats_profile *taken) {
     for (unsigned place = 0; place < PROBES_MAX; place++) {
@@ -225,6 +215,7 @@ static void end_marks(struct aggstats_recorder *recorder, const struct aggstats_
  * belongs to the next span. Missing are only calls that a thread has counted and not yet added to the probe. */
 static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tally, void *argument) {
     struct rotation *rotation = argument;
+    char end[UTC_TEXT_SIZE];
     if (recorder->rotation)
         return -EBUSY;
     tally_settle(tally, false);
@@ -236,9 +227,10 @@ static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tall
     window_mark(window, tally, source.now_cycles, &rotation->span);
     rotation->lost = recorder->live.header->lost;
     live_publish_window(&recorder->live, &recorder->layout);
+    format_utc(rotation->span.end_ns, end);
     int err = snapshot_make(&source, &rotation->profile);
     if (err == 0)
-        err = add_end(rotation);
+        err = aggstats_profile_add_label(&rotation->profile, "end", end);
     if (err < 0) {
         end_marks(recorder, NULL);
         return err;
@@ -250,26 +242,20 @@ static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tall
     return 0;
 }
 
-/* The intervals that ended meanwhile are merged into one, which begins where the span ended. */
-static void take_span(struct aggstats_recorder *recorder, const struct rotation *rotation) {
-    struct window *window = live_edit_window(&recorder->live, &recorder->layout);
-    window_take(window, &recorder->layout, &rotation->span);
-    take_lost(recorder, rotation->lost);
-    end_marks(recorder, &rotation->profile);
-    live_publish_window(&recorder->live, &recorder->layout);
-}
-
 static void end_rotation(struct aggstats_recorder *recorder, const struct rotation *rotation, bool is_saved) {
     sigset_t before;
     quiet_lock(&recorder->window_lock, &before);
     bool is_taken = is_saved && recorder->rotation == rotation;
-    if (recorder->rotation == rotation) {
-        if (is_saved)
-            take_span(recorder, rotation);
-        else
-            end_marks(recorder, NULL);
-        recorder->rotation = NULL;
+    if (is_taken) {
+        window_take(live_edit_window(&recorder->live, &recorder->layout), &recorder->layout, &rotation->span);
+        take_lost(recorder, rotation->lost);
+        end_marks(recorder, &rotation->profile);
+        live_publish_window(&recorder->live, &recorder->layout);
+    } else if (recorder->rotation == rotation) {
+        end_marks(recorder, NULL);
     }
+    if (recorder->rotation == rotation)
+        recorder->rotation = NULL;
     tell_change(recorder, is_taken ? AGGSTATS_CHANGE_ROTATED : AGGSTATS_CHANGE_NOT_ROTATED, NULL,
                 rotation->span.end_cycles, rotation->span.end_ns);
     quiet_unlock(&recorder->window_lock, &before);

@@ -25,16 +25,11 @@ static enum wake wait_until(struct sampler *sampler, int64_t until_ns, int64_t *
     return wake;
 }
 
-static int64_t first_interval_ns(struct sampler *sampler) {
+static void *run(void *argument) {
+    struct sampler *sampler = argument;
     pthread_mutex_lock(&sampler->lock);
     int64_t interval_ns = sampler->interval_ns;
     pthread_mutex_unlock(&sampler->lock);
-    return interval_ns;
-}
-
-static void *run(void *argument) {
-    struct sampler *sampler = argument;
-    int64_t interval_ns = first_interval_ns(sampler);
     int64_t next_ns = read_clock_ns(CLOCK_MONOTONIC) + interval_ns;
     enum wake wake;
     while ((wake = wait_until(sampler, next_ns, &interval_ns)) != STOP) {

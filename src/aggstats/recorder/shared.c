@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base.h"
 #include "joined.h"
@@ -23,11 +24,6 @@
 AGGSTATS_THREAD_LOCAL bool aggstats_shared_is_inside;
 
 /* ---- Blocks ---- */
-
-static void *map_memory(size_t size_bytes) {
-    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
 
 /* Installs a mapping. If another thread has installed a block first, keeps that block and unmaps the new one. */
 static struct aggstats_block *keep(struct aggstats_block **place, struct aggstats_block *block, size_t size_bytes) {
@@ -174,13 +170,6 @@ static void note_loss(struct joined *joined, enum claim claim, int error) {
                            __ATOMIC_RELAXED);
 }
 
-/* A block for calls that are lost. All ops have places in it. */
-static void claim_lost_block(const struct joined *joined, struct claimed *ret_claimed) {
-    *ret_claimed = (struct claimed){.block = (struct aggstats_block *)(void *)lost, .allocated_bytes = UINT32_MAX};
-    for (unsigned op = 0; op < joined->layout.op_count; op++)
-        ret_claimed->places[op] = (unsigned char)(op + 1);
-}
-
 /* In a child: fills in what the kernel has zeroed, with a new number, so that no thread's cache is valid. Any thread
  * may come first. */
 static uint64_t renew_hot(struct joined *joined) {
@@ -233,13 +222,7 @@ static void come_back(const struct inside *inside) {
     errno = inside->error;
 }
 
-static void fill_cache(uint64_t id, const struct claimed *claimed) {
-    aggstats_thread_cache.number = (uint32_t)claimed->number;
-    aggstats_thread_cache.allocated_bytes = claimed->allocated_bytes;
-    memcpy(aggstats_thread_cache.places, claimed->places, sizeof(claimed->places));
-    thread_block_fill_cache(id, claimed->block);
-}
-
+/* A thread without a block gets the one for calls that are lost, in which all ops have places. */
 static struct aggstats_block *find_own_block(struct joined *joined, int live_fd) {
     const struct inside inside = go_inside();
     const uint64_t id = renew_hot(joined);
@@ -248,9 +231,14 @@ static struct aggstats_block *find_own_block(struct joined *joined, int live_fd)
         const enum claim claim = claim_block(joined, own_word(joined), live_fd, &claimed);
         if (claim != CLAIM_DONE) {
             note_loss(joined, claim, errno);
-            claim_lost_block(joined, &claimed);
+            claimed = (struct claimed){.block = (struct aggstats_block *)(void *)lost, .allocated_bytes = UINT32_MAX};
+            for (unsigned op = 0; op < joined->layout.op_count; op++)
+                claimed.places[op] = (unsigned char)(op + 1);
         }
-        fill_cache(id, &claimed);
+        aggstats_thread_cache.number = (uint32_t)claimed.number;
+        aggstats_thread_cache.allocated_bytes = claimed.allocated_bytes;
+        memcpy(aggstats_thread_cache.places, claimed.places, sizeof(claimed.places));
+        thread_block_fill_cache(id, claimed.block);
     }
     come_back(&inside);
     return aggstats_thread_cache.block;
@@ -310,13 +298,6 @@ static bool header_suits(const struct live_header *header, unsigned op_count, ui
     return shared_layout_is_possible(header, &layout, file_bytes);
 }
 
-static bool names_are(const char *names, const char *const *op_names, unsigned op_count) {
-    for (unsigned op = 0; op < op_count; op++)
-        if (strncmp(names + op * (size_t)AGGSTATS_NAME_SIZE, op_names[op], AGGSTATS_NAME_SIZE) != 0)
-            return false;
-    return true;
-}
-
 /* Maps what it reads: in a preloaded object, pread(2) would count as the program's.
  * ret_header: a copy, checked
  * Errors:     -EBADMSG */
@@ -331,8 +312,10 @@ static int read_header(int fd, unsigned op_count, const char *const *op_names, s
     if (memory == MAP_FAILED)
         return negative_errno();
     memcpy(ret_header, memory, sizeof(*ret_header));
-    const bool suits = header_suits(ret_header, op_count, (uint64_t)attr.st_size) &&
-                       names_are(memory + LIVE_HEADER_BYTES, op_names, op_count);
+    bool suits = header_suits(ret_header, op_count, (uint64_t)attr.st_size);
+    const char *names = memory + LIVE_HEADER_BYTES;
+    for (unsigned op = 0; op < op_count && suits; op++)
+        suits = strncmp(names + op * (size_t)AGGSTATS_NAME_SIZE, op_names[op], AGGSTATS_NAME_SIZE) == 0;
     munmap(memory, bytes);
     return suits ? 0 : -EBADMSG;
 }
@@ -345,8 +328,9 @@ static struct joined *make_joined(const struct live_header *header, void *shared
     const size_t blocks_bytes = header->shared_threads * sizeof(struct aggstats_block *);
     const struct layout layout = layout_make(header->op_count, header->resolution);
     const size_t path_bytes = strlen(path) + 1;
-    char *memory = map_memory(front_bytes + blocks_bytes + path_bytes);
-    if (!memory)
+    char *memory =
+        mmap(NULL, front_bytes + blocks_bytes + path_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
         return NULL;
     madvise(memory, RECORDER_PAGE_BYTES, MADV_WIPEONFORK);
     struct joined *joined = (struct joined *)(void *)memory;
@@ -408,4 +392,52 @@ void aggstats_recorder_sum(struct aggstats_recorder *recorder, unsigned sum, uin
 struct aggstats_named *aggstats_recorder_named(struct aggstats_recorder *recorder) {
     const struct joined *joined = (const struct joined *)(const void *)recorder;
     return &joined->shared->named;
+}
+
+/* ---- Named programs ----
+ *
+ * Written without locks: a program's state becomes WHOLE after all its other members are written, and readers read the
+ * state first. */
+
+static bool has_our_numbers(const struct aggstats_named *named) {
+    return named->namespace != 0 && named->namespace == live_owner_namespace();
+}
+
+void aggstats_named_set_pid(const struct aggstats_named *named, struct aggstats_named_program *program, uint32_t pid) {
+    if (has_our_numbers(named))
+        __atomic_store_n(&program->pid, pid, __ATOMIC_RELEASE);
+}
+
+struct aggstats_named_program *aggstats_named_add(struct aggstats_named *named, uint32_t note, const char *name,
+                                                  uint32_t pid) {
+    if (__atomic_load_n(&named->count, __ATOMIC_RELAXED) >= AGGSTATS_NAMED_MAX)
+        return NULL;
+    const uint64_t number = __atomic_fetch_add(&named->count, 1, __ATOMIC_RELAXED);
+    if (number >= AGGSTATS_NAMED_MAX)
+        return NULL;
+    struct aggstats_named_program *program = &named->programs[number];
+    program->note = note;
+    program->start_ns = read_clock_ns(CLOCK_MONOTONIC);
+    memcpy(program->name, name, strnlen(name, sizeof(program->name)));
+    if (pid != 0)
+        aggstats_named_set_pid(named, program, pid);
+    __atomic_store_n(&program->state, AGGSTATS_NAMED_WHOLE, __ATOMIC_RELEASE);
+    return program;
+}
+
+void aggstats_named_take_back(struct aggstats_named_program *program) {
+    __atomic_store_n(&program->state, AGGSTATS_NAMED_TAKEN_BACK, __ATOMIC_RELEASE);
+}
+
+/* The kernel is asked for the namespace only if a number is the same: a filter may allow few system calls. */
+void aggstats_named_end(struct aggstats_named *named, uint32_t pid) {
+    const uint64_t made = __atomic_load_n(&named->count, __ATOMIC_ACQUIRE);
+    for (uint64_t i = 0; i < made && i < AGGSTATS_NAMED_MAX; i++) {
+        struct aggstats_named_program *program = &named->programs[i];
+        int64_t unknown = 0;
+        if (__atomic_load_n(&program->state, __ATOMIC_ACQUIRE) == AGGSTATS_NAMED_WHOLE &&
+            __atomic_load_n(&program->pid, __ATOMIC_ACQUIRE) == pid && has_our_numbers(named))
+            __atomic_compare_exchange_n(&program->end_ns, &unknown, read_clock_ns(CLOCK_MONOTONIC), false,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+    }
 }

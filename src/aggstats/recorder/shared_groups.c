@@ -113,10 +113,6 @@ static unsigned object_at(uint64_t hash, unsigned probe) {
     return (unsigned)((hash >> 32) + probe) % (GROUPS_OBJECTS - 1) + 1;
 }
 
-static bool has_room(const struct groups_file *file, bool is_place) {
-    return __atomic_load_n(&file->objects_used, __ATOMIC_RELAXED) < (is_place ? GROUPS_OBJECTS_MAX : GROUPS_FILES_MAX);
-}
-
 static bool is_directory(const struct group_object *object) {
     return __atomic_load_n(&object->flags, __ATOMIC_RELAXED) & GROUP_OBJECT_DIRECTORY;
 }
@@ -125,9 +121,11 @@ static bool is_directory(const struct group_object *object) {
 static unsigned take_object(struct groups_file *file, const char *path, size_t length, bool is_place,
                             bool *ret_is_new) {
     const uint64_t hash = hash_of(path, length);
+    const uint64_t max = is_place ? GROUPS_OBJECTS_MAX : GROUPS_FILES_MAX;
     for (unsigned probe = 0; probe < PROBES_OF_OBJECTS; probe++) {
         struct group_object *object = &file->objects[object_at(hash, probe)];
-        if (__atomic_load_n(&object->hash, __ATOMIC_RELAXED) == 0 && !has_room(file, is_place))
+        if (__atomic_load_n(&object->hash, __ATOMIC_RELAXED) == 0 &&
+            __atomic_load_n(&file->objects_used, __ATOMIC_RELAXED) >= max)
             return 0;
         if (!take(&object->hash, hash, ret_is_new))
             continue;
@@ -287,10 +285,6 @@ unsigned aggstats_shared_caller(struct aggstats_recorder *recorder, uint32_t pid
 
 /* ---- Counting ---- */
 
-static bool may_add(const struct groups_file *file, bool has_object) {
-    return !has_object || __atomic_load_n(&file->cells_used, __ATOMIC_RELAXED) < GROUPS_CELLS_MAX;
-}
-
 /* Looks at cells from one on. NULL: there is no room among them */
 static struct group_cell *find_cell_from(struct groups_file *file, uint64_t first, unsigned probes, uint64_t key,
                                          bool has_object) {
@@ -302,7 +296,7 @@ static struct group_cell *find_cell_from(struct groups_file *file, uint64_t firs
             return cell;
         if (found != 0)
             continue;
-        if (!may_add(file, has_object))
+        if (has_object && __atomic_load_n(&file->cells_used, __ATOMIC_RELAXED) >= GROUPS_CELLS_MAX)
             return NULL;
         __atomic_store_n(&file->used_blocks[(cell - file->cells) / GROUPS_CELLS_TOGETHER], 1, __ATOMIC_RELEASE);
         if (take(&cell->key, key, &is_new)) {

@@ -63,14 +63,6 @@ static void count_bucket(struct slow_cause *cause, unsigned bucket) {
     cause->in_bucket[place]++;
 }
 
-static size_t largest_part(const struct slow_part *parts, size_t count) {
-    size_t largest = 0;
-    for (size_t i = 1; i < count; i++)
-        if (parts[i].cycles > parts[largest].cycles)
-            largest = i;
-    return largest;
-}
-
 static struct slow_caller *find_caller(struct slow_store *store, uint64_t op, const char *program,
                                        const char *function) {
     for (uint64_t i = 0; i < store->caller_count; i++)
@@ -99,10 +91,13 @@ static struct slow_caller *caller_of(struct slow_store *store, const struct slow
 
 const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
                                        const struct slow_part *parts, size_t part_count, const char *function) {
-    const struct slow_part *largest = &parts[largest_part(parts, part_count)];
+    const struct slow_part *largest = &parts[0];
     struct slow_call *kept = &store->calls[store->call_count % SLOW_CALLS_MAX];
-    for (size_t i = 0; i < part_count; i++)
+    for (size_t i = 0; i < part_count; i++) {
         cause_of(store, call->op, &parts[i].cause)->total_cycles += parts[i].cycles;
+        if (parts[i].cycles > largest->cycles)
+            largest = &parts[i];
+    }
     struct slow_cause *cause = cause_of(store, call->op, &largest->cause);
     cause->calls++;
     count_bucket(cause, bucket);
@@ -167,15 +162,6 @@ static void find_longest_again(struct slow_store *store) {
     }
 }
 
-/* Makes room for others. */
-static void drop_empty_causes(struct slow_store *store) {
-    uint64_t kept_count = 0;
-    for (uint64_t i = 0; i < store->cause_count; i++)
-        if (store->causes[i].total_cycles > 0 || store->causes[i].calls > 0)
-            store->causes[kept_count++] = store->causes[i];
-    store->cause_count = kept_count;
-}
-
 /* As counted: what is subtracted was shown. */
 static void take_callers(struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                          const struct aggstats_profile *profile) {
@@ -211,7 +197,11 @@ void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_N
     memcpy(store->calls, calls, kept_count * sizeof(calls[0]));
     store->call_count = kept_count;
     find_longest_again(store);
-    drop_empty_causes(store);
+    kept_count = 0; /* of causes: empty ones make room for others */
+    for (uint64_t i = 0; i < store->cause_count; i++)
+        if (store->causes[i].total_cycles > 0 || store->causes[i].calls > 0)
+            store->causes[kept_count++] = store->causes[i];
+    store->cause_count = kept_count;
     take_callers(store, op_names, op_count, profile);
 }
 
@@ -333,15 +323,6 @@ static int show_caller(const struct slow_caller *caller, const char (*op_names)[
     return profile_find_caller(profile, &shown) ? -EBADMSG : profile_append_caller(profile, &shown);
 }
 
-static int show_callers(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
-                        struct aggstats_profile *profile) {
-    int err = 0;
-    for (size_t i = 0; i < ARRAY_SIZE(store->callers) && err == 0; i++)
-        if ((i < store->caller_count || i >= SLOW_CALLERS_MAX) && store->callers[i].calls > 0)
-            err = show_caller(&store->callers[i], op_names, op_count, profile);
-    return err;
-}
-
 static int show_wait(const struct slow_wait *wait, struct aggstats_call *call) {
     struct aggstats_chain chain;
     struct aggstats_call shown = *call;
@@ -379,8 +360,9 @@ int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGST
     int err = show_causes(store, op_names, op_count, profile);
     if (err == 0)
         err = show_calls(store, op_names, op_count, profile);
-    if (err == 0)
-        err = show_callers(store, op_names, op_count, profile);
+    for (size_t i = 0; i < ARRAY_SIZE(store->callers) && err == 0; i++)
+        if ((i < store->caller_count || i >= SLOW_CALLERS_MAX) && store->callers[i].calls > 0)
+            err = show_caller(&store->callers[i], op_names, op_count, profile);
     profile_sort_slow(profile);
     return err < 0 ? err : show_waits(store, tally, profile);
 }

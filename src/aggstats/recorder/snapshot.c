@@ -67,16 +67,6 @@ static int add_calls_in_flight(struct aggstats_profile *profile, const struct sn
     return 0;
 }
 
-static int show_probes(struct aggstats_profile *profile, const struct snapshot_source *source) {
-    int err = 0;
-    for (unsigned place = 0; source->recorder && place < PROBES_MAX && err == 0; place++) {
-        struct probe *probe = recorder_probe(source->recorder, place);
-        if (probe && probe->ops->show)
-            err = probe->ops->show(probe, source, profile);
-    }
-    return err;
-}
-
 static int fill_profile(struct aggstats_profile *profile, const struct snapshot_source *source) {
     *profile = (struct aggstats_profile){
         .resolution = source->tally->layout.resolution,
@@ -102,7 +92,12 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
         err = add_calls_in_flight(profile, source);
     if (err == 0)
         err = slow_store_show(source->slow, source->op_names, source->tally, profile);
-    return err < 0 ? err : show_probes(profile, source);
+    for (unsigned place = 0; source->recorder && place < PROBES_MAX && err == 0; place++) {
+        struct probe *probe = recorder_probe(source->recorder, place);
+        if (probe && probe->ops->show)
+            err = probe->ops->show(probe, source, profile);
+    }
+    return err;
 }
 
 int snapshot_make(const struct snapshot_source *source, struct aggstats_profile *ret_profile) {

@@ -66,7 +66,7 @@ struct reading {
     struct aggstats_block *takes_from;      /* the block, if its longest calls are to be reset; or NULL */
     struct longest taken[AGGSTATS_OPS_MAX]; /* those taken so far */
     uint64_t open_calls[AGGSTATS_OPS_MAX];  /* begun and not ended, according to the copy */
-    bool is_whole[AGGSTATS_OPS_MAX];        /* see read_whole_op() */
+    bool is_whole[AGGSTATS_OPS_MAX];        /* no numbered call has ended while the op was read */
     bool is_still[AGGSTATS_OPS_MAX];        /* two readings were the same: nothing happens, the calls are really open */
 };
 
@@ -124,14 +124,6 @@ static void read_op(struct reading *reading, unsigned op) {
     reading->open_calls[op] = unfinished(copy, layout_bucket_count(layout));
 }
 
-static void read_op_again(struct reading *reading, unsigned op) {
-    const struct aggstats_counters *copy = layout_counters(reading->layout, reading->copy->counters, op);
-    uint64_t calls = copy->calls;
-    uint64_t open_calls = reading->open_calls[op];
-    read_op(reading, op);
-    reading->is_still[op] = copy->calls == calls && reading->open_calls[op] == open_calls;
-}
-
 /* The number of open calls explained by the block's name for its call in flight. */
 static uint64_t named_calls(const struct aggstats_block *copy, unsigned op) {
     return copy->current_op == (uint64_t)op + 1 ? 1 : 0;
@@ -141,10 +133,14 @@ static uint64_t named_calls(const struct aggstats_block *copy, unsigned op) {
 static bool read_disagreeing(struct reading *reading) {
     bool any = false;
     for (unsigned op = 0; op < reading->layout->op_count; op++) {
-        if (reading->open_calls[op] > named_calls(reading->copy, op) && !reading->is_still[op]) {
-            read_op_again(reading, op);
-            any = true;
-        }
+        const struct aggstats_counters *copy = layout_counters(reading->layout, reading->copy->counters, op);
+        const uint64_t calls = copy->calls;
+        const uint64_t open_calls = reading->open_calls[op];
+        if (open_calls <= named_calls(reading->copy, op) || reading->is_still[op])
+            continue;
+        read_op(reading, op);
+        reading->is_still[op] = copy->calls == calls && reading->open_calls[op] == open_calls;
+        any = true;
     }
     return any;
 }
@@ -191,13 +187,6 @@ static uint64_t turns_of(const struct reading *reading) {
     return __atomic_load_n(&reading->block->turns, __ATOMIC_ACQUIRE);
 }
 
-/* is_whole: no numbered call has ended while the op was read. */
-static void read_whole_op(struct reading *reading, unsigned op) {
-    uint64_t turns = turns_of(reading);
-    read_op(reading, op);
-    reading->is_whole[op] = turns % 2 == 0 && turns_of(reading) == turns;
-}
-
 /* Returns false if nothing that was read can have changed, since no call was open and none has begun. */
 static bool may_have_changed(const struct reading *reading, unsigned op) {
     const struct aggstats_counters *counters = counters_of(reading, op);
@@ -212,9 +201,13 @@ static void read_between_calls(struct reading *reading, struct aggstats_numbered
     uint64_t turns = 0;
     for (int attempt = 0; attempt < BETWEEN_CALLS_ATTEMPTS_MAX && !is_exact; attempt++) {
         turns = turns_of(reading);
-        for (unsigned op = 0; op < reading->layout->op_count; op++)
-            if (may_have_changed(reading, op))
-                read_whole_op(reading, op);
+        for (unsigned op = 0; op < reading->layout->op_count; op++) {
+            if (!may_have_changed(reading, op))
+                continue;
+            const uint64_t before = turns_of(reading);
+            read_op(reading, op);
+            reading->is_whole[op] = before % 2 == 0 && turns_of(reading) == before;
+        }
         is_exact = turns % 2 == 0 && turns_of(reading) == turns;
         if (turns % 2 != 0)
             wait_for_call_end(attempt);
@@ -264,17 +257,6 @@ static bool add_beside(uint64_t *sum, const uint64_t *beside) {
     return overflow;
 }
 
-/* In a shared block the object may belong to another call, so it is dropped. */
-static void add_longest(struct aggstats_counters *sum, const struct aggstats_counters *counters, unsigned resolution,
-                        bool shared) {
-    struct longest longest = longest_get(sum, resolution);
-    struct longest other = longest_read(counters, resolution);
-    if (shared)
-        other.object = 0;
-    longest_raise(&longest, other);
-    longest_put(sum, resolution, longest);
-}
-
 /* Adds one op of one block. shared: see tally_add_shared_block(). */
 static int add_counters(struct aggstats_counters *sum, const struct aggstats_counters *counters,
                         const struct layout *layout, bool shared) {
@@ -291,7 +273,12 @@ static int add_counters(struct aggstats_counters *sum, const struct aggstats_cou
     if (shared && calls < finished)
         calls = finished;
     overflow |= add_to(&sum->calls, calls);
-    add_longest(sum, counters, layout->resolution, shared);
+    struct longest longest = longest_get(sum, layout->resolution);
+    struct longest other = longest_read(counters, layout->resolution);
+    if (shared) /* the object may belong to another call */
+        other.object = 0;
+    longest_raise(&longest, other);
+    longest_put(sum, layout->resolution, longest);
     return overflow || calls < finished ? -EBADMSG : 0;
 }
 
@@ -369,19 +356,14 @@ int tally_add_call(struct tally *tally, const struct aggstats_block *block) {
     return 0;
 }
 
-static uint64_t calls_in_flight(const struct tally *tally, unsigned op) {
-    uint64_t calls = 0;
-    for (size_t i = 0; i < tally->in_flight_count; i++)
-        calls += tally->in_flight[i].op == op;
-    return calls;
-}
-
 void tally_settle(struct tally *tally, bool keeps_left) {
     const struct layout *layout = &tally->layout;
     for (unsigned op = 0; op < layout->op_count; op++) {
         struct aggstats_counters *counters = layout_counters(layout, tally->table, op);
         const uint64_t open_calls = unfinished(counters, layout_bucket_count(layout));
-        const uint64_t named = keeps_left ? calls_in_flight(tally, op) : open_calls;
+        uint64_t named = keeps_left ? 0 : open_calls;
+        for (size_t i = 0; i < tally->in_flight_count && keeps_left; i++)
+            named += tally->in_flight[i].op == op;
         counters->calls -= open_calls < named ? open_calls : named;
     }
 }

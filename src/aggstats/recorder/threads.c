@@ -249,11 +249,6 @@ bool threads_fallback_used(const struct threads *threads) {
     return __atomic_load_n(&threads->fallback_used, __ATOMIC_RELAXED) != 0;
 }
 
-static void take_shared_longest(struct aggstats_block *block, const struct layout *layout) {
-    for (unsigned op = 0; op < layout->op_count; op++)
-        longest_take(layout_counters(layout, block->counters, op), layout->resolution);
-}
-
 int threads_tally(const struct threads *threads, bool takes_longest, struct tally *tally) {
     const struct segment *segment = threads_first_segment(threads);
     size_t copy_bytes = round_up(layout_block_bytes(&tally->layout), CACHE_LINE_BYTES);
@@ -273,8 +268,9 @@ int threads_tally(const struct threads *threads, bool takes_longest, struct tall
     }
     if (threads_fallback_used(threads)) {
         tally_add_shared_block(tally, threads->fallback_block);
-        if (takes_longest)
-            take_shared_longest(threads->fallback_block, &tally->layout);
+        for (unsigned op = 0; op < tally->layout.op_count && takes_longest; op++)
+            longest_take(layout_counters(&tally->layout, threads->fallback_block->counters, op),
+                         tally->layout.resolution);
     }
     return err;
 }

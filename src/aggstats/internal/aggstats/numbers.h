@@ -20,7 +20,7 @@ struct aggstats_fact {
     const char *name; /* in views */
     enum aggstats_fact_unit unit;
     const uint64_t *numbers;
-    const char *const *words; /* what each of them is of, up to NULL; NULL: it is one number */
+    const char *const *words; /* names of the numbers, up to NULL; NULL: there is one number */
     bool has_zeros;           /* those that are 0 are known, too */
 };
 

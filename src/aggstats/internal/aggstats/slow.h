@@ -19,7 +19,7 @@ struct aggstats_look {
     uint64_t age_cycles; /* how long it has been in flight */
     uint64_t age_ns;     /* the same */
     uint64_t *memory;    /* two numbers for the function itself, kept between looks at this call; 0 at the first */
-    bool wants_holder;   /* who or what holds what the thread waits for is to be found, too */
+    bool wants_holder;   /* look for the holder of the file, lock or disk, too */
 };
 
 /* The result of a look. */

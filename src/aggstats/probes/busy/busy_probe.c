@@ -180,11 +180,6 @@ static struct seen look_at_calls(const struct watch *watch) {
     return look_at(&watch->probe.recorder->threads);
 }
 
-static bool is_woken(const struct watch *watch) {
-    return watch->is_asleep &&
-           __atomic_load_n(&watch->probe.recorder->front.hot.id, __ATOMIC_RELAXED) != AGGSTATS_ASLEEP;
-}
-
 /* Returns false if a call has begun meanwhile. */
 static bool fall_asleep(const struct watch *watch) {
     struct aggstats_recorder *recorder = watch->probe.recorder;
@@ -257,7 +252,9 @@ static int64_t look(void *context) {
         next_ns = look_at_shared(watch);
     } else {
         note_stop(watch);
-        next_ns = is_woken(watch) ? end_sleep(watch) : look_locked(watch);
+        const bool is_woken = watch->is_asleep && __atomic_load_n(&watch->probe.recorder->front.hot.id,
+                                                                  __ATOMIC_RELAXED) != AGGSTATS_ASLEEP;
+        next_ns = is_woken ? end_sleep(watch) : look_locked(watch);
     }
     watch->due_ns = read_clock_ns(CLOCK_MONOTONIC) + next_ns;
     quiet_unlock(&watch->probe.recorder->window_lock, &before);
@@ -297,22 +294,18 @@ static void reset(struct probe *probe) {
     set_zero(&header->facts[FACT_STORAGE_READ]);
 }
 
-static void take_op_looks(const struct watch *watch, const struct aggstats_profile *taken) {
-    const struct aggstats_recorder *recorder = watch->probe.recorder;
-    for (unsigned op = 0; op < recorder->layout.op_count; op++) {
-        const struct aggstats_op_profile *profile = aggstats_profile_op(taken, recorder->op_names[op]);
-        if (profile)
-            take_from(&looks_of(watch)->busy[op], profile->busy_looks);
-    }
-}
-
 static void end_mark(struct probe *probe, const struct aggstats_profile *taken) {
     struct live_header *header = header_of(to_watch(probe));
+    const struct aggstats_recorder *recorder = probe->recorder;
     if (!taken)
         return;
     take_from(&header->looks, taken->busy.looks);
     take_from(&header->busy_looks, taken->busy.busy);
-    take_op_looks(to_watch(probe), taken);
+    for (unsigned op = 0; op < recorder->layout.op_count; op++) {
+        const struct aggstats_op_profile *profile = aggstats_profile_op(taken, recorder->op_names[op]);
+        if (profile)
+            take_from(&looks_of(to_watch(probe))->busy[op], profile->busy_looks);
+    }
     set_zero(&header->most_busy);
     take_from(&header->facts[FACT_STOLEN], taken->stolen_ns);
     take_from(&header->facts[FACT_STOPPED], taken->stopped_ns);

@@ -18,12 +18,6 @@ static void take(struct live_header *header, enum fact_place place, uint64_t byt
     live_fact_set(header, place, sum > bytes ? sum - bytes : 0);
 }
 
-static void add_all(struct live_header *header, const struct aggstats_cache *cache) {
-    add(header, FACT_CACHE_MISSED, cache->missed_bytes);
-    add(header, FACT_CACHE_READ, cache->read_bytes);
-    add(header, FACT_CACHE_UNJUDGED, cache->unjudged_bytes);
-}
-
 /* ---- As a probe --------------------------------------------------------------------------------- */
 
 static void reset(struct probe *probe) {
@@ -67,11 +61,15 @@ int aggstats_recorder_begin_caches(struct aggstats_recorder *recorder) {
 }
 
 void aggstats_recorder_add_cache(struct aggstats_recorder *recorder, const struct aggstats_cache *cache) {
+    struct live_header *header = recorder->live.header;
     sigset_t before;
     if (!recorder_probe(recorder, PROBE_CACHES))
         return;
     quiet_lock(&recorder->window_lock, &before);
-    if (!live_window(&recorder->live)->paused)
-        add_all(recorder->live.header, cache);
+    if (!live_window(&recorder->live)->paused) {
+        add(header, FACT_CACHE_MISSED, cache->missed_bytes);
+        add(header, FACT_CACHE_READ, cache->read_bytes);
+        add(header, FACT_CACHE_UNJUDGED, cache->unjudged_bytes);
+    }
     quiet_unlock(&recorder->window_lock, &before);
 }

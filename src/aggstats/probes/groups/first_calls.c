@@ -30,7 +30,7 @@ static bool is_begun(const struct first_calls *calls) {
     return __atomic_load_n(&calls->identify, __ATOMIC_ACQUIRE);
 }
 
-/* As in callers.c. */
+/* As in grouping_table.c. */
 static unsigned set_of(uint32_t thread) {
     return (uint32_t)(thread * 2654435769U) / (UINT32_MAX / FIRST_CALLS_SETS + 1);
 }
@@ -43,39 +43,30 @@ static unsigned way_of(const struct first_calls *calls, unsigned set, uint32_t t
     return way;
 }
 
-static bool may_ask(struct first_calls *calls) {
+bool first_calls_meet(struct first_calls *calls, uint32_t thread) {
+    const unsigned set = set_of(thread);
+    struct aggstats_identity identity = {.id = 0};
+    sigset_t before;
+    if (!is_begun(calls) || way_of(calls, set, thread) < FIRST_CALLS_WAYS)
+        return false;
+    quiet_lock(&calls->lock, &before);
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
     if (now_ns - calls->second_ns >= NS_PER_S) {
         calls->second_ns = now_ns;
         calls->asked = 0;
     }
-    return calls->asked++ < FIRST_CALLS_PER_SECOND;
-}
-
-/* It may be there already, if two of its calls were the first. */
-static void keep(struct first_calls *calls, uint32_t thread, const struct aggstats_identity *identity) {
-    unsigned set = set_of(thread);
-    unsigned way = way_of(calls, set, thread);
-    if (way == FIRST_CALLS_WAYS)
-        way = calls->next[set]++ % FIRST_CALLS_WAYS;
-    calls->identities[set][way] = *identity;
-    __atomic_store_n(&calls->threads[set][way], thread, __ATOMIC_RELAXED);
-}
-
-bool first_calls_meet(struct first_calls *calls, uint32_t thread) {
-    struct aggstats_identity identity = {.id = 0};
-    sigset_t before;
-    if (!is_begun(calls) || way_of(calls, set_of(thread), thread) < FIRST_CALLS_WAYS)
-        return false;
-    quiet_lock(&calls->lock, &before);
-    bool asks = may_ask(calls);
+    const bool asks = calls->asked++ < FIRST_CALLS_PER_SECOND;
     quiet_unlock(&calls->lock, &before);
     if (!asks)
         return false;
     if (!calls->identify(calls->context, thread, &identity))
         identity = (struct aggstats_identity){.id = 0};
     quiet_lock(&calls->lock, &before);
-    keep(calls, thread, &identity);
+    unsigned way = way_of(calls, set, thread);
+    if (way == FIRST_CALLS_WAYS) /* else two of its calls were the first */
+        way = calls->next[set]++ % FIRST_CALLS_WAYS;
+    calls->identities[set][way] = identity;
+    __atomic_store_n(&calls->threads[set][way], thread, __ATOMIC_RELAXED);
     quiet_unlock(&calls->lock, &before);
     return true;
 }

@@ -53,25 +53,15 @@ void groups_finish(struct groups *groups) {
 
 /* ---- Finding and making room ---- */
 
-static bool is_same(const struct aggstats_identity *a, const struct aggstats_identity *b, bool has_ids) {
-    return has_ids ? a->id == b->id && a->instance == b->instance : strcmp(a->name, b->name) == 0;
-}
-
 struct group *groups_find(struct groups *groups, const struct aggstats_identity *identity, bool has_ids) {
     for (unsigned i = 0; i < groups->count; i++) {
         struct group *group = &groups->places[i];
-        if (group->seen > 0 && is_same(&group->identity, identity, has_ids))
+        const struct aggstats_identity *own = &group->identity;
+        if (group->seen > 0 && (has_ids ? own->id == identity->id && own->instance == identity->instance
+                                        : strcmp(own->name, identity->name) == 0))
             return group;
     }
     return NULL;
-}
-
-static struct group *least_recently_seen(struct groups *groups) {
-    struct group *found = &groups->places[0];
-    for (unsigned i = 1; i < groups->count; i++)
-        if (groups->places[i].seen < found->seen)
-            found = &groups->places[i];
-    return found;
 }
 
 struct group *groups_take_unused(struct groups *groups) {
@@ -83,10 +73,13 @@ struct group *groups_take_unused(struct groups *groups) {
     return group;
 }
 
-/* A free place; if there is none, one is made free. */
+/* A free place; if there is none, that of the least recently seen group. */
 static struct group *take_place(struct groups *groups, bool *ret_was_folded) {
     assert(groups->places && groups->count_max > 0);
-    struct group *group = groups->count > 0 ? least_recently_seen(groups) : NULL;
+    struct group *group = groups->count > 0 ? &groups->places[0] : NULL;
+    for (unsigned i = 1; i < groups->count; i++)
+        if (groups->places[i].seen < group->seen)
+            group = &groups->places[i];
     *ret_was_folded = false;
     if (group && group->seen == 0)
         return group;
@@ -162,17 +155,14 @@ static void add_calls(struct aggstats_counters *to, const struct aggstats_counte
         to->buckets[bucket] += from->buckets[bucket];
 }
 
-static void move_calls(struct aggstats_counters **from, struct aggstats_counters **to, unsigned bucket_count) {
-    if (*from && *to)
-        add_calls(*to, *from, bucket_count);
-    else if (*from)
-        *to = steal_pointer(from);
-}
-
 void groups_unite(struct groups *groups, struct group *from, struct group *into) {
     unsigned bucket_count = layout_bucket_count(&groups->layout);
-    for (unsigned i = 0; i < 2 * groups->layout.op_count; i++)
-        move_calls(&from->ops[i], &into->ops[i], bucket_count);
+    for (unsigned i = 0; i < 2 * groups->layout.op_count; i++) {
+        if (from->ops[i] && into->ops[i])
+            add_calls(into->ops[i], from->ops[i], bucket_count);
+        else if (from->ops[i])
+            into->ops[i] = steal_pointer(&from->ops[i]);
+    }
     add_cache(&into->cache, &from->cache);
     add_cache(&into->cache_shown, &from->cache_shown);
     group_forget_calls(from, groups->layout.op_count);
@@ -207,15 +197,6 @@ static void subtract_calls(struct aggstats_counters *from, const struct aggstats
         from->buckets[bucket] -= shown->buckets[bucket];
 }
 
-static void end_cache_mark(struct group *group, bool take) {
-    if (take) {
-        group->cache.read_bytes -= group->cache_shown.read_bytes;
-        group->cache.missed_bytes -= group->cache_shown.missed_bytes;
-        group->cache.unjudged_bytes -= group->cache_shown.unjudged_bytes;
-    }
-    group->cache_shown = (struct aggstats_cache){0};
-}
-
 void group_end_marks(struct group *group, const struct layout *layout, bool take) {
     struct aggstats_counters **shown = group->ops + layout->op_count;
     for (unsigned op = 0; op < layout->op_count; op++) {
@@ -226,7 +207,12 @@ void group_end_marks(struct group *group, const struct layout *layout, bool take
         }
         forget(&shown[op]);
     }
-    end_cache_mark(group, take);
+    if (take) {
+        group->cache.read_bytes -= group->cache_shown.read_bytes;
+        group->cache.missed_bytes -= group->cache_shown.missed_bytes;
+        group->cache.unjudged_bytes -= group->cache_shown.unjudged_bytes;
+    }
+    group->cache_shown = (struct aggstats_cache){0};
 }
 
 void groups_end_marks(struct groups *groups, bool take) {
@@ -238,15 +224,8 @@ void groups_end_marks(struct groups *groups, bool take) {
 
 /* ---- Showing ---- */
 
-/* What a call that ended just before the window did, and came here just after, has in it: its bucket. */
-static void take_excess(struct aggstats_op_profile *op, unsigned bucket, unsigned resolution, uint64_t *left) {
-    uint64_t excess = op->buckets[bucket] > *left ? op->buckets[bucket] - *left : 0;
-    op->buckets[bucket] -= excess;
-    op->calls -= excess;
-    op->total_cycles -= excess * (uint64_t)aggstats_bucket_lower(bucket, resolution);
-    *left -= op->buckets[bucket];
-}
-
+/* Shows no more than the whole has left: a call may have ended just before the window did, and have come here just
+ * after. Such a call is known by its bucket. */
 static int show_op(struct aggstats_profile *profile, const char *name, const struct aggstats_counters *calls,
                    uint64_t *left) {
     const unsigned bucket_count = 64 * profile->resolution;
@@ -256,8 +235,13 @@ static int show_op(struct aggstats_profile *profile, const char *name, const str
     if (!op.buckets)
         return -ENOMEM;
     memcpy(op.buckets, calls->buckets, bucket_count * sizeof(*op.buckets));
-    for (unsigned bucket = 0; bucket < bucket_count; bucket++)
-        take_excess(&op, bucket, profile->resolution, &left[bucket]);
+    for (unsigned bucket = 0; bucket < bucket_count; bucket++) {
+        const uint64_t excess = op.buckets[bucket] > left[bucket] ? op.buckets[bucket] - left[bucket] : 0;
+        op.buckets[bucket] -= excess;
+        op.calls -= excess;
+        op.total_cycles -= excess * (uint64_t)aggstats_bucket_lower(bucket, profile->resolution);
+        left[bucket] -= op.buckets[bucket];
+    }
     if (op.calls == 0) {
         free(op.buckets);
         return 0;
@@ -290,14 +274,6 @@ static int show_op_of(struct groups_showing *showing, struct group *group, unsig
                : err;
 }
 
-/* Groups by caller have none. */
-static void show_cache(const struct groups_showing *showing, struct group *group, struct aggstats_profile *shown) {
-    shown->has_cache = showing->profile->has_cache && aggstats_grouping_has_objects(showing->grouping);
-    shown->cache = group->cache;
-    if (showing->marks)
-        group->cache_shown = group->cache;
-}
-
 int group_show(struct groups_showing *showing, struct group *group) {
     struct aggstats_profile *profile = showing->profile;
     struct aggstats_group *shown =
@@ -305,7 +281,10 @@ int group_show(struct groups_showing *showing, struct group *group) {
     if (!shown)
         return -ENOMEM;
     shown->missed_cycles_max = group->missed_cycles_max;
-    show_cache(showing, group, &shown->profile);
+    shown->profile.has_cache = profile->has_cache && aggstats_grouping_has_objects(showing->grouping);
+    shown->profile.cache = group->cache;
+    if (showing->marks)
+        group->cache_shown = group->cache;
     /* at once: arrays that grow op by op leave holes in the heap, which the C library keeps */
     shown->profile.ops = calloc(showing->layout->op_count, sizeof(*shown->profile.ops));
     int err = shown->profile.ops ? 0 : -ENOMEM;

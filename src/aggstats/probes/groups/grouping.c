@@ -101,16 +101,12 @@ static bool name(struct grouping *grouping, struct grouping_table *table, uint64
     return is_known || may_wait;
 }
 
-static void name_waiting(struct grouping *grouping, struct grouping_table *table, uint64_t object) {
-    __atomic_store_n(&grouping->asking_ns, read_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
-    name(grouping, table, object, true);
-    __atomic_store_n(&grouping->asking_ns, 0, __ATOMIC_RELAXED);
-}
-
 static void identify(struct grouping *grouping, struct grouping_table *table, uint64_t key) {
     struct aggstats_identity identity = {0};
     if (table->options.name_object) {
-        name_waiting(grouping, table, key);
+        __atomic_store_n(&grouping->asking_ns, read_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+        name(grouping, table, key, true);
+        __atomic_store_n(&grouping->asking_ns, 0, __ATOMIC_RELAXED);
         return;
     }
     bool is_known = table->options.identify(table->options.context, (uint32_t)key, &identity);
@@ -126,23 +122,6 @@ static void check_callers_of(struct grouping *grouping, struct grouping_table *t
     pthread_mutex_unlock(&grouping->lock);
     for (unsigned i = 0; i < due_count; i++)
         identify(grouping, table, due[i]);
-}
-
-/* True if it is time to ask for names, or a snapshot waits for them; then the next time is later. */
-static bool begin_names(struct grouping *grouping, bool is_wanted) {
-    int64_t now = read_clock_ns(CLOCK_MONOTONIC);
-    if (now < grouping->names_ns && !is_wanted)
-        return false;
-    grouping->names_ns = now + NAMES_INTERVAL_NS;
-    return true;
-}
-
-/* Ends all waits that began before. */
-static void end_names(struct grouping *grouping, unsigned wanted) {
-    pthread_mutex_lock(&grouping->lock);
-    grouping->names_done = wanted;
-    pthread_cond_broadcast(&grouping->named);
-    pthread_mutex_unlock(&grouping->lock);
 }
 
 /* The tables that are on. They may be used without the lock, since tables are never freed: of one that is off meanwhile
@@ -171,28 +150,31 @@ static bool check_callers(struct grouping *grouping) {
     bool any = take_in(grouping) > 0;
     const struct tables_on tables = tables_on(grouping);
     pthread_mutex_unlock(&grouping->lock);
-    bool names_now = begin_names(grouping, is_wanted);
+    const int64_t now = read_clock_ns(CLOCK_MONOTONIC);
+    const bool names_now = is_wanted || now >= grouping->names_ns;
+    if (names_now)
+        grouping->names_ns = now + NAMES_INTERVAL_NS;
     for (unsigned i = 0; i < tables.count; i++)
         if (names_now || !tables.tables[i]->options.name_object)
             check_callers_of(grouping, tables.tables[i], is_wanted);
-    if (is_wanted)
-        end_names(grouping, wanted);
+    if (is_wanted) { /* ends all waits that began before */
+        pthread_mutex_lock(&grouping->lock);
+        grouping->names_done = wanted;
+        pthread_cond_broadcast(&grouping->named);
+        pthread_mutex_unlock(&grouping->lock);
+    }
     return any || (tables.name_objects && !names_now);
 }
 
-/* True if the names thread hangs: it has been asking for one name for NAMES_WAIT_NS. */
-static bool is_hung(struct grouping *grouping, int64_t now) {
-    int64_t asking_ns = __atomic_load_n(&grouping->asking_ns, __ATOMIC_RELAXED);
-    return asking_ns != 0 && now - asking_ns >= NAMES_WAIT_NS;
-}
-
+/* Not if the thread hangs: if it has been asking for one name for NAMES_WAIT_NS. */
 static void wait_for_names(struct grouping *grouping) {
     int64_t now = read_clock_ns(CLOCK_MONOTONIC);
     int64_t until_ns = now + NAMES_WAIT_NS;
     const struct timespec until = timespec_of(until_ns);
     unsigned wanted = __atomic_add_fetch(&grouping->names_wanted, 1, __ATOMIC_ACQ_REL);
     sigset_t before;
-    int error = is_hung(grouping, now) ? ETIMEDOUT : 0;
+    const int64_t asking_ns = __atomic_load_n(&grouping->asking_ns, __ATOMIC_RELAXED);
+    int error = asking_ns != 0 && now - asking_ns >= NAMES_WAIT_NS ? ETIMEDOUT : 0;
     sem_post(&grouping->wake); /* until this thread, woken, has looked, further grouping_wake() do nothing */
     quiet_lock(&grouping->lock, &before);
     while (error == 0 && (int)(grouping->names_done - wanted) < 0)
@@ -261,19 +243,15 @@ static void destroy(struct grouping *grouping) {
     free(grouping);
 }
 
-static void init_locks(struct grouping *grouping) {
-    cond_init_monotonic(&grouping->named);
-    pthread_mutex_init(&grouping->lock, NULL);
-    sem_init(&grouping->wake, 0, 0);
-}
-
 int grouping_start(const struct threads *threads, struct grouping **ret_grouping) {
     struct grouping *grouping = calloc(1, sizeof(*grouping));
     if (!grouping)
         return -ENOMEM;
     grouping->threads = threads;
     first_calls_init(&grouping->first_calls);
-    init_locks(grouping);
+    cond_init_monotonic(&grouping->named);
+    pthread_mutex_init(&grouping->lock, NULL);
+    sem_init(&grouping->wake, 0, 0);
     int err = quiet_thread_start(&grouping->thread, run, grouping);
     if (err < 0)
         destroy(grouping);
@@ -382,18 +360,10 @@ void grouping_reset(struct grouping *grouping) {
     pthread_mutex_unlock(&grouping->lock);
 }
 
-static void set_paused(struct grouping *grouping, bool paused) {
+void grouping_set_paused(struct grouping *grouping, bool paused) {
     pthread_mutex_lock(&grouping->lock);
     grouping->paused = paused;
     pthread_mutex_unlock(&grouping->lock);
-}
-
-void grouping_pause(struct grouping *grouping) {
-    set_paused(grouping, true);
-}
-
-void grouping_resume(struct grouping *grouping) {
-    set_paused(grouping, false);
 }
 
 int grouping_show(struct grouping *grouping, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],

@@ -104,8 +104,7 @@ void grouping_take_in(struct grouping *grouping);
 
 /* As with the recorder's window; each after grouping_take_in(). */
 void grouping_reset(struct grouping *grouping);
-void grouping_pause(struct grouping *grouping);
-void grouping_resume(struct grouping *grouping);
+void grouping_set_paused(struct grouping *grouping, bool paused);
 
 /* Adds the groups to a profile that has its ops. marks: marks what is shown, for grouping_end_marks(), also after an
  * error.

@@ -24,6 +24,71 @@ static bool key_uid(const struct queued_call *call, uint64_t *ret_key) {
     return call->of.thread != 0 || call->of.uid != 0;
 }
 
+/* ---- Callers by key ----------------------------------------------------------------------------- */
+
+/* Uses the top bits of the product with 2^64 / the golden ratio, which differ for neighbours and for multiples. */
+static struct caller *set_of(struct callers *callers, uint64_t key) {
+    return callers->sets[key * UINT64_C(11400714819323198485) / (UINT64_MAX / CALLERS_SETS + 1)];
+}
+
+/* NULL: unknown. */
+static struct caller *callers_find(struct callers *callers, uint64_t key) {
+    struct caller *set = set_of(callers, key);
+    for (unsigned way = 0; way < CALLERS_WAYS; way++)
+        if (set[way].is_used && set[way].key == key)
+            return &set[way];
+    return NULL;
+}
+
+/* The place for a new caller: a free place in its set, or the place of the least recently seen caller, identified callers
+ * first. The calls of the displaced caller must be taken over. */
+static struct caller *callers_place(struct callers *callers, uint64_t key) {
+    struct caller *set = set_of(callers, key);
+    struct caller *place = &set[0];
+    for (unsigned way = 0; way < CALLERS_WAYS; way++) {
+        if (!set[way].is_used)
+            return &set[way];
+        const bool is_known = set[way].group;
+        if (is_known != (place->group != NULL) ? is_known : set[way].seen < place->seen)
+            place = &set[way];
+    }
+    return place;
+}
+
+/* Puts a new caller there, to be checked now. Errors: -ENOMEM; the place is free then */
+static int callers_put(struct callers *callers, struct caller *place, uint64_t key, int64_t now_ns) {
+    struct group pending = place->pending;
+    *place = (struct caller){.key = key, .check_ns = now_ns, .check_interval_ns = CHECK_INTERVAL_MIN_NS};
+    int err = pending.ops ? 0 : group_init(&pending, AGGSTATS_WHO_ID, callers->op_count);
+    place->pending = pending;
+    place->pending.identity = (struct aggstats_identity){.id = key};
+    place->is_used = err == 0;
+    return err;
+}
+
+/* The group is deleted: its callers are unknown now. */
+static void callers_forget(struct callers *callers, const struct group *group) {
+    for (unsigned set = 0; set < CALLERS_SETS; set++)
+        for (unsigned way = 0; way < CALLERS_WAYS; way++)
+            if (callers->sets[set][way].group == group) {
+                callers->sets[set][way].is_used = false;
+                callers->sets[set][way].group = NULL;
+            }
+}
+
+/* The callers to check now, because they have called since the last time. Returns how many */
+static unsigned callers_due(const struct callers *callers, int64_t now_ns, uint64_t ret_keys[CALLERS_MAX]) {
+    unsigned count = 0;
+    for (unsigned set = 0; set < CALLERS_SETS; set++) {
+        for (unsigned way = 0; way < CALLERS_WAYS; way++) {
+            const struct caller *caller = &callers->sets[set][way];
+            if (caller->is_used && caller->has_called && caller->check_ns <= now_ns)
+                ret_keys[count++] = caller->key;
+        }
+    }
+    return count;
+}
+
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
 struct grouping_table *grouping_table_create(const struct aggstats_grouping_options *options,
@@ -41,8 +106,8 @@ void grouping_table_end(struct grouping_table *table) {
     table->is_on = false;
     groups_finish(&table->groups);
     table->groups = (struct groups){.count = 0};
-    if (table->callers)
-        callers_finish(table->callers);
+    for (unsigned i = 0; i < CALLERS_MAX && table->callers; i++)
+        group_finish(&table->callers->sets[i / CALLERS_WAYS][i % CALLERS_WAYS].pending, table->callers->op_count);
     if (table->heavy)
         heavy_finish(table->heavy);
     free(steal_pointer(&table->callers));
@@ -56,21 +121,19 @@ void grouping_table_destroy(struct grouping_table *table) {
     free(table);
 }
 
-static int init_heavy(struct grouping_table *table, const struct layout *layout) {
-    table->heavy = calloc(1, sizeof(*table->heavy));
-    return table->heavy ? heavy_init(table->heavy, layout, table->options.groups_max) : -ENOMEM;
-}
-
-static int init_callers(struct grouping_table *table, const struct layout *layout) {
-    table->callers = calloc(1, sizeof(*table->callers));
-    if (!table->callers)
-        return -ENOMEM;
-    table->callers->op_count = layout->op_count;
-    return groups_init(&table->groups, layout, table->options.groups_max);
-}
-
 int grouping_table_begin(struct grouping_table *table, const struct layout *layout) {
-    int err = table->options.name_object ? init_heavy(table, layout) : init_callers(table, layout);
+    int err = -ENOMEM;
+    if (table->options.name_object) {
+        table->heavy = calloc(1, sizeof(*table->heavy));
+        if (table->heavy)
+            err = heavy_init(table->heavy, layout, table->options.groups_max);
+    } else {
+        table->callers = calloc(1, sizeof(*table->callers));
+        if (table->callers) {
+            table->callers->op_count = layout->op_count;
+            err = groups_init(&table->groups, layout, table->options.groups_max);
+        }
+    }
     if (err < 0)
         grouping_table_end(table);
     return err;
@@ -100,16 +163,14 @@ static struct group *find_or_add(struct grouping_table *table, const struct aggs
 enum { START_NOT_ASKED = 0, START_GONE = 1 };
 #define START_GONE_NAMED (UINT64_C(1) << 63)
 
-static uint64_t start_of_gone(const char *name) {
-    return name[0] ? hash_text(HASH_BEGIN, name) | START_GONE_NAMED : START_GONE;
-}
-
 /* Returns the group that its calls are in now; NULL: none of its own. */
 static struct group *settle_unknown(struct grouping_table *table, struct caller *caller, bool is_gone) {
     struct aggstats_identity unknown = caller->pending.identity;
     if (caller->pending.seen == 0)
         return NULL;
-    unknown.instance = is_gone ? start_of_gone(unknown.name) : START_NOT_ASKED;
+    unknown.instance = START_NOT_ASKED;
+    if (is_gone)
+        unknown.instance = unknown.name[0] ? hash_text(HASH_BEGIN, unknown.name) | START_GONE_NAMED : START_GONE;
     struct group *group = table->has_ids ? find_or_add(table, &unknown) : &table->groups.other;
     groups_unite(&table->groups, &caller->pending, group ? group : &table->groups.other);
     return group;
@@ -178,10 +239,6 @@ void grouping_table_count(struct grouping_table *table, const struct queued_call
         groups_count(&table->groups, group_of(table, call), call->op, call->latency_cycles);
 }
 
-static const struct layout *layout_of(const struct grouping_table *table) {
-    return table->heavy ? &table->heavy->groups.layout : &table->groups.layout;
-}
-
 /* A caller whose number means one identity for ever is identified at once, and then not again. */
 static struct group *group_of_number(struct grouping_table *table, uint64_t number) {
     struct aggstats_identity identity = {0};
@@ -197,10 +254,11 @@ static struct group *group_of_number(struct grouping_table *table, uint64_t numb
 }
 
 void grouping_table_add_calls(struct grouping_table *table, const struct aggstats_group_calls *calls) {
+    const struct groups *groups = table->heavy ? &table->heavy->groups : &table->groups;
     const struct group_calls added = {
         .calls = calls->calls,
         .cycles = calls->total_cycles,
-        .bucket = aggstats_bucket_of(calls->total_cycles / calls->calls, layout_of(table)->resolution)};
+        .bucket = aggstats_bucket_of(calls->total_cycles / calls->calls, groups->layout.resolution)};
     if (!table->heavy) {
         groups_count_calls(&table->groups, group_of_number(table, calls->caller), calls->op, &added);
         return;
@@ -249,7 +307,10 @@ void grouping_table_note(struct grouping_table *table, uint64_t key, const struc
         first_calls_forget(table->first_calls, (uint32_t)key);
     if (caller->is_gone && !caller->group)
         caller->group = settle_unknown(table, caller, true);
-    callers_set_next_check(caller, read_clock_ns(CLOCK_MONOTONIC));
+    caller->has_called = false; /* the longer the caller is known, the later the next check */
+    caller->check_ns = read_clock_ns(CLOCK_MONOTONIC) + caller->check_interval_ns;
+    if (caller->check_interval_ns < CHECK_INTERVAL_MAX_NS)
+        caller->check_interval_ns *= 2;
 }
 
 void grouping_table_note_name(struct grouping_table *table, uint64_t object, bool is_known, const char *name) {
@@ -303,19 +364,15 @@ static int add_up_others(struct grouping_table *table, struct group *ret_others)
     return err;
 }
 
-static void settle_all(struct grouping_table *table) {
-    struct caller *caller = NULL;
-    while ((caller = next_unknown(table->callers, caller)))
-        groups_unite(&table->groups, &caller->pending, &table->groups.other);
-}
-
 /* Callers without a name are shown in `other` until they get one; or for good, if they are marked there. */
 static int show_unnamed(struct grouping_table *table, struct groups_showing *showing) {
+    struct caller *caller = NULL;
+    struct group others;
     if (showing->marks) {
-        settle_all(table);
+        while ((caller = next_unknown(table->callers, caller)))
+            groups_unite(&table->groups, &caller->pending, &table->groups.other);
         return group_show(showing, &table->groups.other);
     }
-    struct group others;
     int err = add_up_others(table, &others);
     if (err == 0)
         err = group_show(showing, &others);

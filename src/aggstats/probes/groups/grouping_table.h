@@ -1,13 +1,36 @@
-/* Private: the groups of one grouping, and who its callers are. Not thread-safe; see grouping.h. A table is off, and
+/* Private: the groups of one grouping, which group each caller belongs to, and when to check that again: a process may
+ * change its name (execve(2)), and a number may be reused. Not thread-safe; see grouping.h. A table is off, and
  * has no memory but its own, until grouping_table_begin(), and after grouping_table_end(). */
 #ifndef GROUPING_TABLE_H
 #define GROUPING_TABLE_H
 
 #include "aggstats/caller_groups.h"
 #include "call_queue.h"
-#include "callers.h"
 #include "first_calls.h"
 #include "heavy.h"
+
+#define CALLERS_SETS 256U
+#define CALLERS_WAYS 16U
+#define CALLERS_MAX (CALLERS_SETS * CALLERS_WAYS)
+
+struct caller {
+    bool is_used;
+    uint64_t key;
+    struct group *group;  /* NULL: not identified yet */
+    struct group pending; /* its calls until then; made when first needed. Its identity is what is known so far */
+    bool has_called;      /* since it was last checked */
+    bool is_gone;         /* as of the last check */
+    uint64_t seen;        /* as in struct group */
+    int64_t check_ns;
+    int64_t check_interval_ns;
+};
+
+/* Sixteen to a set. Until a caller is identified its entry keeps its calls. A bounded memory: a caller that was displaced
+ * is identified again. */
+struct callers {
+    unsigned op_count;
+    struct caller sets[CALLERS_SETS][CALLERS_WAYS];
+};
 
 struct grouping_table {
     struct aggstats_grouping_options options; /* never change */

@@ -33,11 +33,11 @@ static void reset(struct probe *probe) {
 }
 
 static void freeze(struct probe *probe) {
-    grouping_pause(to_grouping(probe));
+    grouping_set_paused(to_grouping(probe), true);
 }
 
 static void thaw(struct probe *probe) {
-    grouping_resume(to_grouping(probe));
+    grouping_set_paused(to_grouping(probe), false);
 }
 
 static int show(struct probe *probe, const struct snapshot_source *source, struct aggstats_profile *profile) {
@@ -92,17 +92,14 @@ static int start(struct aggstats_recorder *recorder) {
     return 0;
 }
 
-/* Whether calls on an object count for another one. */
-static bool has_places(enum aggstats_grouping grouping) {
-    return grouping == AGGSTATS_BY_DIRECTORY || grouping == AGGSTATS_BY_FILESYSTEM;
-}
-
 /* Fills in the default. Returns false if it is wrong. */
 static bool settle(struct aggstats_grouping_options *wanted) {
+    const bool has_places = /* calls on an object count for another one */
+        wanted->grouping == AGGSTATS_BY_DIRECTORY || wanted->grouping == AGGSTATS_BY_FILESYSTEM;
     if (wanted->groups_max == 0)
         wanted->groups_max = AGGSTATS_GROUPS_DEFAULT;
     return aggstats_grouping_has_objects(wanted->grouping) == (wanted->name_object != NULL) &&
-           has_places(wanted->grouping) == (wanted->place_of != NULL) && aggstats_grouping_name(wanted->grouping) &&
+           has_places == (wanted->place_of != NULL) && aggstats_grouping_name(wanted->grouping) &&
            wanted->groups_max >= AGGSTATS_GROUPS_MIN && wanted->groups_max <= AGGSTATS_GROUPS_MAX;
 }
 

@@ -32,7 +32,7 @@ void heavy_finish(struct heavy *heavy) {
 /* ---- Finding ---- */
 
 static uint32_t *chain_of(const struct heavy *heavy, uint64_t object) {
-    uint64_t hash = object * UINT64_C(11400714819323198485); /* its top bits: see callers.c */
+    uint64_t hash = object * UINT64_C(11400714819323198485); /* its top bits: see grouping_table.c */
     return &heavy->chains[(hash >> 32) & (heavy->chain_count - 1)];
 }
 
@@ -50,19 +50,6 @@ static uint32_t place_of(const struct heavy *heavy, const struct heavy_entry *en
 
 static struct group *group_of(const struct heavy *heavy, const struct heavy_entry *entry) {
     return &heavy->groups.places[place_of(heavy, entry)];
-}
-
-static void chain_insert(struct heavy *heavy, struct heavy_entry *entry) {
-    uint32_t *chain = chain_of(heavy, entry->object);
-    entry->chain_next = *chain;
-    *chain = place_of(heavy, entry) + 1;
-}
-
-static void chain_remove(struct heavy *heavy, const struct heavy_entry *entry) {
-    uint32_t *link = chain_of(heavy, entry->object);
-    while (*link != place_of(heavy, entry) + 1)
-        link = &heavy->entries[*link - 1].chain_next;
-    *link = entry->chain_next;
 }
 
 /* ---- The heap ---- */
@@ -113,35 +100,31 @@ static struct heavy_entry *evict(struct heavy *heavy) {
     heavy->evicted_cycles = larger(heavy->evicted_cycles, entry->bound_cycles);
     heavy->evicted_since_mark = larger(heavy->evicted_since_mark, entry->bound_cycles);
     groups_unite(&heavy->groups, group_of(heavy, entry), &heavy->groups.other);
-    chain_remove(heavy, entry);
+    uint32_t *link = chain_of(heavy, entry->object);
+    while (*link != place_of(heavy, entry) + 1)
+        link = &heavy->entries[*link - 1].chain_next;
+    *link = entry->chain_next;
     return entry;
-}
-
-static struct heavy_entry *take_unused(struct heavy *heavy) {
-    struct group *group = groups_take_unused(&heavy->groups);
-    return group ? &heavy->entries[group - heavy->groups.places] : NULL;
-}
-
-static void begin_entry(struct heavy_entry *entry, uint64_t object, uint64_t missed_cycles_max) {
-    *entry = (struct heavy_entry){.object = object,
-                                  .bound_cycles = missed_cycles_max,
-                                  .heap_index = entry->heap_index,
-                                  .check_interval_ns = CHECK_INTERVAL_MIN_NS};
 }
 
 /* NULL: no memory. */
 static struct heavy_entry *add(struct heavy *heavy, uint64_t object) {
-    bool is_unused = heavy->groups.count < heavy->groups.count_max;
-    struct heavy_entry *entry = is_unused ? take_unused(heavy) : evict(heavy);
-    if (!entry)
+    const bool is_unused = heavy->groups.count < heavy->groups.count_max;
+    struct group *group = is_unused ? groups_take_unused(&heavy->groups) : group_of(heavy, evict(heavy));
+    if (!group)
         return NULL;
-    begin_entry(entry, object, heavy->evicted_cycles);
-    chain_insert(heavy, entry);
+    struct heavy_entry *entry = &heavy->entries[group - heavy->groups.places];
+    uint32_t *chain = chain_of(heavy, object);
+    *entry = (struct heavy_entry){.object = object,
+                                  .bound_cycles = heavy->evicted_cycles,
+                                  .heap_index = entry->heap_index,
+                                  .chain_next = *chain,
+                                  .check_interval_ns = CHECK_INTERVAL_MIN_NS};
+    *chain = place_of(heavy, entry) + 1;
     if (is_unused)
         sift_up(heavy, place_of(heavy, entry));
     else
         sift_down(heavy, entry->heap_index);
-    struct group *group = group_of(heavy, entry);
     group->identity = (struct aggstats_identity){.name = "(name not asked for yet)"};
     group->missed_cycles_max = heavy->evicted_cycles;
     return entry;
@@ -183,17 +166,13 @@ unsigned heavy_due(const struct heavy *heavy, int64_t now_ns, bool all, uint64_t
     return count;
 }
 
-/* True for "/file (deleted)" compared with "/file". */
-static bool tells_more(const char *name, const char *kept) {
-    return strncmp(name, kept, strlen(kept)) == 0;
-}
-
 void heavy_note(struct heavy *heavy, uint64_t object, bool is_known, const char *name, int64_t now_ns) {
     struct heavy_entry *entry = find(heavy, object);
     if (!entry)
         return;
     char *kept = group_of(heavy, entry)->identity.name;
-    if (is_known || !entry->is_named || tells_more(name, kept))
+    const bool is_longer = strncmp(name, kept, strlen(kept)) == 0; /* "/file (deleted)", and "/file" before */
+    if (is_known || !entry->is_named || is_longer)
         snprintf(kept, AGGSTATS_GROUP_NAME_SIZE, "%s", name);
     entry->is_named = entry->is_named || is_known;
     entry->has_called = false;
@@ -257,12 +236,6 @@ static int unite_names(struct aggstats_profile *profile, size_t first) {
     return err;
 }
 
-static void mark_all(struct heavy *heavy) {
-    for (uint32_t place = 0; place < heavy->groups.count; place++)
-        heavy->entries[place].is_marked = true;
-    heavy->evicted_since_mark = 0;
-}
-
 int heavy_show(struct heavy *heavy, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
                enum aggstats_grouping grouping, struct aggstats_profile *profile, uint64_t *ret_unseen) {
     struct groups_showing showing;
@@ -275,8 +248,10 @@ int heavy_show(struct heavy *heavy, bool marks, const char (*op_names)[AGGSTATS_
     if (err == 0 && ret_unseen)
         err = groups_show_unseen(&showing, ret_unseen);
     groups_show_end(&showing);
+    for (uint32_t place = 0; place < heavy->groups.count && marks; place++)
+        heavy->entries[place].is_marked = true;
     if (marks)
-        mark_all(heavy);
+        heavy->evicted_since_mark = 0;
     return err;
 }
 

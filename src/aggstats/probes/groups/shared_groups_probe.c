@@ -1,4 +1,4 @@
-/* Groups of a shared live file, in the process that made it: from its cells (groups_file.h) to group profiles.
+/* Groups of a shared live file, in the process that made it: from its cells (shared_layout.h) to group profiles.
  *
  * A snapshot copies the cells before the counters are read, which have each call first: so groups never have more than
  * the whole. What has no group is the difference. Everything is worked on in the copy, since other processes write in
@@ -135,23 +135,19 @@ static uint32_t find_directory_key(const struct sorter *sorter, aggstats_subject
     return sorter->object_keys[object] - 1;
 }
 
-/* A name that is a mount point belongs to what is mounted there. */
-static uint32_t mount_key(const struct sorter *sorter, aggstats_subject subject) {
-    const uint32_t object = subject & SUBJECT_IS_PLACE ? 0 : subject_object(subject);
-    const uint32_t mount = subject >> AGGSTATS_SUBJECT_MOUNT_SHIFT;
-    return sorter->object_keys[object] != 0 ? sorter->object_keys[object] : sorter->mount_keys[mount];
-}
-
 static uint32_t key_of(const struct sorter *sorter, const struct group_cell *cell) {
     const aggstats_subject subject = cell_subject(cell->key);
     const uint32_t caller = (uint32_t)(cell->key >> CELL_CALLER_SHIFT) % GROUPS_CALLERS;
+    const uint32_t object = subject & SUBJECT_IS_PLACE ? 0 : subject_object(subject);
     switch (sorter->grouping) {
     case AGGSTATS_BY_FILE:
-        return subject & SUBJECT_IS_PLACE ? 0 : subject_object(subject);
+        return object;
     case AGGSTATS_BY_DIRECTORY:
         return find_directory_key(sorter, subject);
     case AGGSTATS_BY_FILESYSTEM:
-        return mount_key(sorter, subject);
+        if (sorter->object_keys[object] != 0) /* a mount point belongs to the file system that is mounted there */
+            return sorter->object_keys[object];
+        return sorter->mount_keys[subject >> AGGSTATS_SUBJECT_MOUNT_SHIFT];
     case AGGSTATS_BY_PROGRAM:
         return sorter->caller_keys[caller];
     default:
@@ -201,12 +197,6 @@ static void find_callers(struct sorter *sorter) {
                 sorter->caller_keys[caller] = first;
 }
 
-static void sorter_finish(struct sorter *sorter) {
-    free(sorter->object_keys);
-    free(sorter->cycles);
-    free(sorter->places);
-}
-
 static int sorter_init(struct sorter *sorter, const struct shared_groups *groups, enum aggstats_grouping grouping) {
     *sorter = (struct sorter){
         .groups = groups,
@@ -226,35 +216,28 @@ static int sorter_init(struct sorter *sorter, const struct shared_groups *groups
 
 /* ---- Names of groups ---- */
 
-static bool name_path(const struct groups_file *file, uint32_t key, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
-    char path[PATH_BYTES] = "/";
-    if (key != KEY_OF_ROOT && groups_file_path(file, key, path, sizeof(path)) == 0)
-        return false;
-    path_copy_end(path, ret_name, AGGSTATS_GROUP_NAME_SIZE);
-    return true;
-}
-
-static bool name_caller(const struct groups_file *file, uint32_t key, struct aggstats_identity *ret_identity) {
-    if (!has_name(file, key))
-        return false;
-    ret_identity->id = file->callers[key].pid;
-    snprintf(ret_identity->name, sizeof(ret_identity->name), "%.*s", AGGSTATS_CALLER_NAME_SIZE,
-             file->callers[key].name);
-    return true;
-}
-
 /* Returns false if it is unknown: its calls are in `other`. */
 static bool identify(const struct sorter *sorter, uint32_t key, struct aggstats_identity *ret_identity) {
+    const struct groups_file *file = sorter->groups->file;
+    char path[PATH_BYTES] = "/";
     *ret_identity = (struct aggstats_identity){0};
     switch (sorter->grouping) {
     case AGGSTATS_BY_FILE:
     case AGGSTATS_BY_DIRECTORY:
-        return name_path(sorter->groups->file, key, ret_identity->name);
+        if (key != KEY_OF_ROOT && groups_file_path(file, key, path, sizeof(path)) == 0)
+            return false;
+        path_copy_end(path, ret_identity->name, AGGSTATS_GROUP_NAME_SIZE);
+        return true;
     case AGGSTATS_BY_FILESYSTEM:
         path_copy_end(sorter->mounts[key - 1].name, ret_identity->name, AGGSTATS_GROUP_NAME_SIZE);
         return true;
     default:
-        return name_caller(sorter->groups->file, key, ret_identity);
+        if (!has_name(file, key))
+            return false;
+        ret_identity->id = file->callers[key].pid;
+        snprintf(ret_identity->name, sizeof(ret_identity->name), "%.*s", AGGSTATS_CALLER_NAME_SIZE,
+                 file->callers[key].name);
+        return true;
     }
 }
 
@@ -351,7 +334,9 @@ static int show_grouping(const struct shared_groups *shared, enum aggstats_group
         err = show_sorted(&sorter, &groups, source, profile);
     if (groups.places)
         groups_finish(&groups);
-    sorter_finish(&sorter);
+    free(sorter.object_keys);
+    free(sorter.cycles);
+    free(sorter.places);
     return err;
 }
 

@@ -76,11 +76,6 @@ static const struct probe_ops ops = {
 
 /* ---- The interface ---- */
 
-static bool is_possible(const struct aggstats_slow_options *options) {
-    return options->find_cause && (options->threshold_ns == 0 || (options->threshold_ns >= AGGSTATS_SLOW_MIN_NS &&
-                                                                  options->threshold_ns <= AGGSTATS_SLOW_MAX_NS));
-}
-
 static int start(struct aggstats_recorder *recorder, const struct aggstats_slow_options *options) {
     struct slow *slow = NULL;
     const struct slow_place place = {
@@ -102,7 +97,8 @@ static int start(struct aggstats_recorder *recorder, const struct aggstats_slow_
 }
 
 int aggstats_recorder_set_slow(struct aggstats_recorder *recorder, const struct aggstats_slow_options *options) {
-    if (!is_possible(options))
+    if (!options->find_cause || (options->threshold_ns != 0 && (options->threshold_ns < AGGSTATS_SLOW_MIN_NS ||
+                                                                options->threshold_ns > AGGSTATS_SLOW_MAX_NS)))
         return -EINVAL;
     int err = slow_of(recorder) ? 0 : start(recorder, options);
     if (err < 0)

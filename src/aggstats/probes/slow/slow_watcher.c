@@ -45,16 +45,6 @@ static void free_pending(struct slow *slow, struct slow_pending *pending) {
     pending->block = NULL;
 }
 
-/* The thread of a pending call has begun another: the pending one has ended, and was not slow, or has been counted. */
-static void drop_ended(struct slow *slow) {
-    for (size_t i = 0; i < SLOW_WAITS_MAX; i++) {
-        struct slow_pending *pending = &slow->pendings[i];
-        if (pending->block &&
-            __atomic_load_n(&pending->block->current_start_cycles, __ATOMIC_RELAXED) != pending->start_cycles)
-            free_pending(slow, pending);
-    }
-}
-
 static struct slow_pending *add_pending(struct slow *slow, const struct aggstats_block *block, uint64_t start_cycles) {
     for (size_t i = 0; i < SLOW_WAITS_MAX; i++) {
         if (slow->pendings[i].block)
@@ -110,10 +100,6 @@ static void copy_path(const struct slow *slow, uint64_t object, char ret_path[SL
     path_copy_end(path ? path : "", ret_path, SLOW_PATH_SIZE);
 }
 
-static uint64_t number_of(const struct slow *slow, uint64_t object) {
-    return slow->options.number_of ? slow->options.number_of(slow->options.path_context, object) : object;
-}
-
 /* The result of a look, and the object of the call. */
 struct found {
     struct aggstats_wait wait;
@@ -162,22 +148,19 @@ static void note_cause(struct slow *slow, struct slow_pending *pending, const st
     slow_store_end(slow->store);
 }
 
-static uint64_t nanoseconds(const struct slow *slow, uint64_t cycles) {
-    const uint64_t threshold_cycles = threshold_of(slow);
-    const double per_cycle = (double)__atomic_load_n(&slow->threshold_ns, __ATOMIC_RELAXED) / (double)threshold_cycles;
-    return threshold_cycles > 0 ? (uint64_t)((double)cycles * per_cycle) : 0;
-}
-
 /* Called without the lock, since it may take long: only this thread adds pending calls, and none is freed before it has
  * come back. */
 static void ask_cause(struct slow *slow, const struct seen *seen, struct slow_pending *pending, uint64_t age_cycles,
                       bool wants_holder) {
     struct found found = {.path = ""};
+    const uint64_t threshold_cycles = threshold_of(slow);
+    const double ns_per_cycle =
+        (double)__atomic_load_n(&slow->threshold_ns, __ATOMIC_RELAXED) / (double)threshold_cycles;
     sigset_t before;
     const struct aggstats_look look = {
         .thread = __atomic_load_n(&seen->block->thread, __ATOMIC_RELAXED),
         .age_cycles = age_cycles,
-        .age_ns = nanoseconds(slow, age_cycles),
+        .age_ns = threshold_cycles > 0 ? (uint64_t)((double)age_cycles * ns_per_cycle) : 0,
         .memory = pending->memory,
         .wants_holder = wants_holder,
     };
@@ -237,12 +220,33 @@ static void look_closer(struct slow *slow, const struct seen *seen, uint64_t thr
 
 /* ---- Reporting ---- */
 
+/* Takes the oldest call. ret_lost: how many were dropped since the one before; they may have ended after it. Returns
+ * false if there is none */
 static bool take_ended(struct slow *slow, struct slow_call *ret_call, uint64_t *ret_lost) {
+    struct slow_reports *reports = &slow->reports;
     sigset_t before;
     quiet_lock(&slow->lock, &before);
-    bool is_taken = slow_reports_take(&slow->reports, ret_call, ret_lost);
+    const bool is_taken = reports->taken_count != reports->added_count;
+    if (is_taken) {
+        *ret_call = reports->calls[reports->taken_count++ % SLOW_REPORTS_MAX];
+        user_shares_give(&reports->shares, (uid_t)ret_call->call.uid, 1);
+        *ret_lost = reports->lost_count;
+        reports->lost_count = 0;
+    }
     quiet_unlock(&slow->lock, &before);
     return is_taken;
+}
+
+/* Under the lock. Does nothing without a report function. */
+static void add_ended(struct slow_reports *reports, const struct slow_call *call) {
+    if (!reports->calls)
+        return;
+    if (!user_shares_are_left(&reports->shares, (uid_t)call->call.uid)) {
+        reports->lost_count++;
+        return;
+    }
+    user_shares_take(&reports->shares, (uid_t)call->call.uid, 1);
+    reports->calls[reports->added_count++ % SLOW_REPORTS_MAX] = *call;
 }
 
 void slow_report(struct slow *slow) {
@@ -268,7 +272,12 @@ static bool look_at_all(struct slow *slow, uint64_t threshold_cycles, bool may_s
     sigset_t before;
     __atomic_store_n(slow->seen_cycles, aggstats_clock_now(slow->clock_kind), __ATOMIC_RELAXED);
     quiet_lock(&slow->lock, &before);
-    drop_ended(slow);
+    for (size_t i = 0; i < SLOW_WAITS_MAX; i++) {
+        struct slow_pending *pending = &slow->pendings[i];
+        if (pending->block && /* its thread has begun another call: it was not slow, or has been counted */
+            __atomic_load_n(&pending->block->current_start_cycles, __ATOMIC_RELAXED) != pending->start_cycles)
+            free_pending(slow, pending);
+    }
     quiet_unlock(&slow->lock, &before);
     for (const struct segment *segment = threads_first_segment(slow->threads); segment; segment = segment->next) {
         const struct seen seen = look_at(segment);
@@ -279,17 +288,13 @@ static bool look_at_all(struct slow *slow, uint64_t threshold_cycles, bool may_s
     return any;
 }
 
-static int64_t look_interval_ns(const struct slow *slow) {
-    int64_t half_ns = (int64_t)__atomic_load_n(&slow->threshold_ns, __ATOMIC_RELAXED) / 2;
-    return half_ns < LOOK_MAX_NS ? half_ns : LOOK_MAX_NS;
-}
-
 /* Sleeps until the next call wakes this thread, if it is idle, as announced before the look. A call may miss the
  * announcement, so the sleep has a limit.
  * Returns whether the thread was woken. */
 static bool wait_for_next(struct slow *slow, bool is_idle) {
-    int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + (is_idle ? SLEEP_NS : look_interval_ns(slow));
-    const struct timespec until = timespec_of(until_ns);
+    const int64_t half_ns = (int64_t)__atomic_load_n(&slow->threshold_ns, __ATOMIC_RELAXED) / 2;
+    const int64_t look_ns = half_ns < LOOK_MAX_NS ? half_ns : LOOK_MAX_NS;
+    const struct timespec until = timespec_of(read_clock_ns(CLOCK_MONOTONIC) + (is_idle ? SLEEP_NS : look_ns));
     if (!is_idle)
         __atomic_store_n(&slow->is_asleep, false, __ATOMIC_SEQ_CST);
     int err = sem_clockwait(&slow->wake, CLOCK_MONOTONIC, &until);
@@ -324,21 +329,7 @@ void slow_begin(struct slow *slow) {
 
 /* ---- The end of a slow call ---- */
 
-static void find_caller(const struct slow *slow, struct aggstats_call *call) {
-    struct aggstats_identity identity = {.id = 0};
-    if (!slow->options.identify ||
-        !slow->options.identify(slow->options.identify_context, (uint32_t)call->pid, &identity))
-        return;
-    call->process = identity.id;
-    snprintf(call->program, sizeof(call->program), "%.*s", AGGSTATS_PROGRAM_SIZE - 1, identity.name);
-}
-
 /* The cause of the last look is taken to have lasted until the end. */
-static void add_last_part(struct slow_pending *pending, const struct aggstats_why *unseen, uint64_t latency_cycles) {
-    struct slow_part *last = pending->last ? pending->last : part_of(pending, unseen);
-    last->cycles += latency_cycles > pending->age_cycles ? latency_cycles - pending->age_cycles : 0;
-}
-
 static void count_locked(struct slow *slow, const struct aggstats_span *span, const struct slow_call *call,
                          const char *function) {
     const uint64_t latency_cycles = call->call.latency_cycles;
@@ -348,12 +339,14 @@ static void count_locked(struct slow *slow, const struct aggstats_span *span, co
     if (!slow->paused) {
         struct slow_pending *seen = pending ? pending : &unseen;
         const unsigned bucket = aggstats_bucket_of(latency_cycles, slow->threads->layout.resolution);
-        add_last_part(seen, was_crowded ? &not_watched : &not_sampled, latency_cycles);
+        const struct aggstats_why *unknown = was_crowded ? &not_watched : &not_sampled;
+        struct slow_part *last = seen->last ? seen->last : part_of(seen, unknown);
+        last->cycles += latency_cycles > seen->age_cycles ? latency_cycles - seen->age_cycles : 0;
         slow_store_begin(slow->store);
         const struct slow_call *kept =
             slow_store_add(slow->store, call, bucket, seen->parts, seen->part_count, function ? function : "");
         slow_store_end(slow->store);
-        slow_reports_add(&slow->reports, kept);
+        add_ended(&slow->reports, kept);
     }
     if (pending)
         free_pending(slow, pending);
@@ -362,16 +355,22 @@ static void count_locked(struct slow *slow, const struct aggstats_span *span, co
 void slow_end(struct slow *slow, const struct aggstats_span *span, unsigned op, const struct aggstats_call *call,
               const char *function) {
     uint64_t threshold_cycles = threshold_of(slow);
+    struct aggstats_identity caller = {.id = 0};
     sigset_t before;
     if (threshold_cycles == 0 || call->latency_cycles < threshold_cycles)
         return;
     struct slow_call ended = {.op = op, .call = *call};
     ended.call.end_ns = read_clock_ns(CLOCK_REALTIME);
-    ended.call.object = number_of(slow, call->object);
+    if (slow->options.number_of)
+        ended.call.object = slow->options.number_of(slow->options.path_context, call->object);
     copy_path(slow, call->object, ended.texts.path);
     snprintf(ended.user_stack, sizeof(ended.user_stack), "%s", call->user_stack ? call->user_stack : "");
     ended.call.user_stack = NULL;
-    find_caller(slow, &ended.call);
+    if (slow->options.identify &&
+        slow->options.identify(slow->options.identify_context, (uint32_t)call->pid, &caller)) {
+        ended.call.process = caller.id;
+        snprintf(ended.call.program, sizeof(ended.call.program), "%.*s", AGGSTATS_PROGRAM_SIZE - 1, caller.name);
+    }
     quiet_lock(&slow->lock, &before);
     count_locked(slow, span, &ended, function);
     quiet_unlock(&slow->lock, &before);
@@ -383,7 +382,7 @@ static void destroy(struct slow *slow) {
     pthread_mutex_destroy(&slow->report_lock);
     pthread_mutex_destroy(&slow->lock);
     sem_destroy(&slow->wake);
-    slow_reports_finish(&slow->reports);
+    free(slow->reports.calls);
     free(slow);
 }
 
@@ -401,7 +400,12 @@ int slow_start(const struct slow_place *place, const struct aggstats_slow_option
     pthread_mutex_init(&slow->lock, NULL);
     pthread_mutex_init(&slow->report_lock, NULL);
     sem_init(&slow->wake, 0, 0);
-    int err = options->report ? slow_reports_init(&slow->reports) : 0;
+    int err = 0;
+    if (options->report) {
+        user_shares_init(&slow->reports.shares, SLOW_REPORTS_MAX, 0);
+        slow->reports.calls = calloc(SLOW_REPORTS_MAX, sizeof(slow->reports.calls[0]));
+        err = slow->reports.calls ? 0 : -ENOMEM;
+    }
     if (err == 0)
         err = quiet_thread_start(&slow->thread, run, slow);
     if (err < 0)
@@ -413,7 +417,7 @@ int slow_start(const struct slow_place *place, const struct aggstats_slow_option
 
 void slow_stop(struct slow *slow) {
     if (slow->probe.is_left) { /* its locks and semaphore are in the state in which the thread left them */
-        slow_reports_finish(&slow->reports);
+        free(slow->reports.calls);
         free(slow);
         return;
     }

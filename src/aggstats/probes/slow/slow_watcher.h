@@ -11,9 +11,9 @@
 
 #include "aggstats/slow.h"
 #include "probe.h"
-#include "slow_reports.h"
 #include "slow_store.h"
 #include "threads.h"
+#include "user_shares.h"
 
 #define SLOW_PARTS_MAX 8
 
@@ -27,6 +27,18 @@ struct slow_pending {
     struct slow_part parts[SLOW_PARTS_MAX];
     size_t part_count;
     struct slow_part *last; /* one of them; NULL: not looked at yet */
+};
+
+#define SLOW_REPORTS_MAX 512
+
+/* Slow calls that have ended, on their way from the thread that ended them to the report function: a bounded ring, which
+ * users share. When a user has no place left, new entries of his are dropped and counted. */
+struct slow_reports {
+    struct slow_call *calls; /* number i in i % SLOW_REPORTS_MAX; NULL: there is no report function */
+    struct user_shares shares;
+    uint64_t added_count;
+    uint64_t taken_count;
+    uint64_t lost_count; /* since the last one was taken */
 };
 
 struct slow {
