@@ -1,4 +1,4 @@
-/* From profiles of runs to words: the order of the parts of the comparison, functions that all parts use, and all ops
+/* From profiles of runs to words: the order of the parts of the comparison, and all ops
  * together: the common factor of each run, a median over its ops (verdict.h), how it differs between the sides and over
  * time, and how long the runs took. */
 #include "verdict.h"
@@ -12,77 +12,10 @@
 #include "statistics.h"
 #include "verdict_runs.h"
 
-#define LOG_MAX 100.0         /* of a ratio; beyond it nothing is known */
 #define COMMON_CALLS_MIN 30.0 /* a run: ops with fewer say too little about the machine */
 #define TREND_ALPHA 0.01
 #define TREND_RUNS_MIN 6U
 #define TESTED_OF_ALL 3 /* effects of all ops together: the common one, and two of times */
-
-static const double family_shares[VERDICT_FAMILY_COUNT] = {
-    [VERDICT_FAMILY_USUAL] = 0.7,
-    [VERDICT_FAMILY_TAIL] = 0.2,
-    [VERDICT_FAMILY_REST] = 0.1,
-};
-
-double *verdict_values(const struct verdict_runs *runs, size_t op, enum verdict_figure figure) {
-    return &runs->values[(op * VERDICT_FIGURE_COUNT + figure) * runs->count];
-}
-
-bool verdict_is_zero(const struct verdict_runs *runs, size_t op, size_t run) {
-    return verdict_values(runs, op, VERDICT_TOTAL)[run] <= log(VERDICT_HALF_CYCLE);
-}
-
-void verdict_judge(struct verdict_runs *runs, enum verdict_family family, struct effect *effect) {
-    if (!effect->is_known)
-        return;
-    runs->tested[family][runs->tested_counts[family]++] = effect;
-    runs->result->tested_count++;
-}
-
-void verdict_judge_all(struct verdict_runs *runs, enum verdict_family family, struct effect **effects, size_t count) {
-    effects_moderate(effects, count);
-    for (size_t i = 0; i < count; i++) {
-        effect_conclude(effects[i]);
-        verdict_judge(runs, family, effects[i]);
-    }
-}
-
-double verdict_alpha_of_one(const struct verdict_runs *runs, enum verdict_family family) {
-    return family_shares[family] * runs->result->options.alpha / fmax(1, (double)runs->tested_counts[family]);
-}
-
-bool verdict_op_is_judged(const struct verdict_op *op) {
-    return op->a_calls >= VERDICT_CALLS_MIN && op->b_calls >= VERDICT_CALLS_MIN;
-}
-
-int verdict_compare_each(struct verdict_runs *runs, enum verdict_family family,
-                         struct effect *(*compare)(const struct verdict_runs *runs, struct verdict_op *op)) {
-    struct verdict_result *result = runs->result;
-    CLEANUP_FREE struct effect **effects = calloc(result->op_count + 1, sizeof(struct effect *));
-    size_t count = 0;
-    if (!effects)
-        return -ENOMEM;
-    for (size_t i = 0; i < result->op_count; i++) {
-        struct effect *effect = verdict_op_is_judged(&result->ops[i]) ? compare(runs, &result->ops[i]) : NULL;
-        if (effect)
-            effects[count++] = effect;
-    }
-    verdict_judge_all(runs, family, effects, count);
-    return 0;
-}
-
-double verdict_ratio_of(double logarithm) {
-    return exp(fmax(-LOG_MAX, fmin(LOG_MAX, logarithm)));
-}
-
-void verdict_ratio_conclude(struct verdict_ratio *ratio) {
-    effect_conclude(&ratio->effect);
-    ratio->ratio = verdict_ratio_of(ratio->effect.difference);
-    ratio->low = verdict_ratio_of(ratio->effect.low);
-    ratio->high = verdict_ratio_of(ratio->effect.high);
-}
-
-/* ---- The factors of the runs -------------------------------------------------------------------- */
 
 /* Of an op's usual latencies, with equal weight for both sides; NAN: the op is not used for the factor, as it is not called
  * often in each run. */
@@ -104,13 +37,6 @@ static double factor_of(const struct verdict_runs *runs, size_t run, const doubl
             scratch[count++] = verdict_values(runs, op, VERDICT_USUAL)[run] - centres[op];
     }
     return count >= VERDICT_COMMON_OPS_MIN ? statistics_median(scratch, count) : 0;
-}
-
-const double *verdict_without_factors(const struct verdict_runs *runs, size_t op, enum verdict_figure figure) {
-    const double *values = verdict_values(runs, op, figure);
-    for (size_t run = 0; run < runs->count; run++)
-        runs->scratch[run] = values[run] - (verdict_is_zero(runs, op, run) ? 0 : runs->factors[run]);
-    return runs->scratch;
 }
 
 /* Of an op's usual latencies, without what is common. */
@@ -369,7 +295,7 @@ static int compare_ops(struct verdict_runs *runs) {
     compare_times(runs, total_of, &result->total);
     compare_times(runs, elapsed_of, &result->elapsed);
     for (enum verdict_family family = 0; family < VERDICT_FAMILY_COUNT; family++)
-        effects_judge(runs->tested[family], runs->tested_counts[family], family_shares[family] * result->options.alpha);
+        effects_judge(runs->tested[family], runs->tested_counts[family], verdict_alpha_of_all(runs, family));
     verdict_judge_rare_calls(runs);
     verdict_find_words_of_all(runs);
     for (size_t op = 0; op < result->op_count; op++) {

@@ -37,6 +37,9 @@ bool verdict_is_zero(const struct verdict_runs *runs, size_t op, size_t run);
 /* Adds the effect to those of the family, if it is known. It must not move. */
 void verdict_judge(struct verdict_runs *runs, enum verdict_family family, struct effect *effect);
 
+/* The share of wrong verdicts that all effects of a family may have together. */
+double verdict_alpha_of_all(const struct verdict_runs *runs, enum verdict_family family);
+
 /* The probability of a false change that one of the effects of a family may have. */
 double verdict_alpha_of_one(const struct verdict_runs *runs, enum verdict_family family);
 
