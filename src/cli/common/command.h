@@ -138,7 +138,7 @@ void options_print_completion(const struct command *command);
     { .name = "output", .letter = 'o', .metavar = "FILE", .help = text, INTO(FILE, type, member) }
 #define ROW_MOUNT_ARGUMENTS(option_kind, text)                                                                         \
     { .kind = OPTION_##option_kind, .metavar = text, .completed_as = "mount" }
-/* Profiles as for input_load_recording() (cli/input). */
+/* Profiles as for input_load_recording() (cli/read/input). */
 #define ROW_PROFILE_ARGUMENTS(text)                                                                                    \
     { .kind = OPTION_FILE, .metavar = text, .completed_as = "profile" }
 
