@@ -4,9 +4,9 @@
 #define OBSERVED_H
 
 #include "fuse_mount.h"
+#include "holders.h"
 #include "requests.h"
 #include "session.h"
-#include "holders.h"
 
 struct observed {
     struct session session; /* its source says how all answers so far are counted */

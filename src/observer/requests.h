@@ -58,7 +58,8 @@ void requests_take(struct requests *requests, const struct request *request);
 
 /* As process_identify_first(), for a caller that may have ended by now: most commands have ended when their requests are
  * counted, a moment later. So the daemon's preloaded object reports each caller while it waits for its first answer.
- * An aggstats_identify_fn; context: a struct requests. Threads: any */
+ * An aggstats_identify_fn; context: a struct requests.
+ * Threads: any */
 bool requests_identify_caller(void *context, uint32_t thread, struct aggstats_identity *ret_identity);
 
 /* Reports to the recorder what has been lost since the last time. lost_records: by the ring, in all.

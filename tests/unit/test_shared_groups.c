@@ -308,7 +308,7 @@ static size_t stack_used_bytes(char *file) {
     return sizeof(stack) - unused_bytes;
 }
 
-TEST(deep_names_take_no_stack) {
+TEST(deep_names_take_no_stack, .not_memcheck = true) {
     make(1U << AGGSTATS_BY_FILE, 256, 0);
     char flat[] = "/flat";
     char deep[512] = "";

@@ -68,7 +68,7 @@ TEST(a_stolen_text_leaves_an_empty_one) {
     ck_assert_str_eq(str_text(&str), "b");
 }
 
-TEST(without_memory_it_is_and_stays_empty) {
+TEST(without_memory_it_is_and_stays_empty, .not_memcheck = true) {
     CLEANUP_STR struct str str = {0};
     str_add(&str, "abc");
     str_add_bytes(&str, "x", SIZE_MAX - 8);

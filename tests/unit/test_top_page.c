@@ -31,7 +31,8 @@ static void set_up(void) {
     ops[0] = (struct aggstats_op_profile){"FSYNC", 5, 75000000, fsync_buckets, NULL, 0, 0, 0, {0}};
     ops[1] =
         (struct aggstats_op_profile){"READ", 1020, 25000000, read_buckets, NULL, 0, 0, 0, {0}, .longest_cycles = 7500};
-    calls[0] = (struct aggstats_call){.op = "FSYNC", .latency_cycles = 500, .object = 7, .pid = 4711, .program = "\033]0;x"};
+    calls[0] =
+        (struct aggstats_call){.op = "FSYNC", .latency_cycles = 500, .object = 7, .pid = 4711, .program = "\033]0;x"};
     calls[1] = (struct aggstats_call){.op = "FSYNC", .latency_cycles = 9000000000, .object = 8, .path = path};
     watch = (struct top_watch){.has_latest = true, .is_fresh = true, .since_beginning = true};
     watch.latest.taken_ns = INT64_C(1000000007) * 1000000000;

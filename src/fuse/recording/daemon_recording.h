@@ -6,11 +6,11 @@
 #include <stdbool.h>
 
 #include "aggstats.h"
+#include "holders.h"
 #include "options.h"
 #include "pass.h"
 #include "prof.h"
 #include "session.h"
-#include "holders.h"
 #include "slow_log.h"
 
 /* ---- Paths of inodes (nodes) of the mount, for profiles by file ---- */

@@ -80,7 +80,8 @@ bool final_profile_keep(const struct profile_target *target, const struct aggsta
 
 /* ---- Descriptors kept in reserve ----
  *
- * A user who has used up all others must not cost us the profile. Threads: any */
+ * A user who has used up all others must not cost us the profile.
+ * Threads: any */
 
 #define SPARE_FDS 6 /* a directory, a new file, the old one, its second place, and two that the library opens */
 

@@ -16,7 +16,9 @@
 
 /* ---- Counting ----------------------------------------------------------------------------------- */
 
-/* Adds what has been counted by now. Errors: reported to the user, once. Threads: any.
+/* Adds what has been counted by now.
+ * Errors: reported to the user, once.
+ * Threads: any.
  * context: a struct attach_profile, for struct attach_under_way_options */
 static void count(void *context) {
     struct attach_profile *profile = context;

@@ -10,8 +10,8 @@
 #include "aggstats/slow.h"
 #include "aggstats/watched.h"
 #include "base.h"
-#include "mounts.h"
 #include "holders.h"
+#include "mounts.h"
 #include "user_shares.h"
 
 #define CALLS_MAX 2048               /* that are shown at a time; users share them */

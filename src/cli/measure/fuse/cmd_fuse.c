@@ -269,7 +269,8 @@ static bool is_there(const void *context) {
 }
 
 /* A daemon may hang, and accessing a path below its mount hangs then: so that is done while signals still end us, and
- * later only the mount point itself is accessed. Errors: reported to the user */
+ * later only the mount point itself is accessed.
+ * Errors: reported to the user */
 static int find_mount(const char *directory, const struct session_options *session, struct fuse_mount *ret_mount) {
     char why[COLLECTOR_WHY_SIZE];
     int error = collector_check(why);

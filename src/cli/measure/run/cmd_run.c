@@ -289,7 +289,8 @@ static const struct option_row rows[] = {
 };
 
 /* Joins several lists for -o with commas, and labels to another list. In a list a comma ends an option, and a backslash
- * escapes a character. Errors: -ENOMEM */
+ * escapes a character.
+ * Errors: -ENOMEM */
 static int join_options(struct run_options *options) {
     const struct option_list *lists = &options->osproffs_lists;
     const struct option_list *labels = &options->labels;

@@ -222,7 +222,8 @@ static void leave_out_mounts(struct run *run) {
 }
 
 /* Ends the layer user, which also says how long the callers of a mount waited, unless some were not seen. Of several mounts
- * that cannot be divided. Errors: reported to the user, if the layer was asked for */
+ * that cannot be divided.
+ * Errors: reported to the user, if the layer was asked for */
 static int stop_user(struct run *run, struct run_programs *ret_programs) {
     const bool has_mounts = run->mounts.count > 0;
     struct recording quiet = {.layers = NULL};
@@ -399,7 +400,8 @@ static int open_fs(struct run *run) {
 }
 
 /* Opens the layers that are wanted, and the user's layer for a mount alone, too: if that fails, it is left out, and nothing
- * is reported. Errors: reported to the user */
+ * is reported.
+ * Errors: reported to the user */
 static int open_layers(struct run *run) {
     const struct run_options *options = run->options;
     const unsigned wanted = options->layers.wanted;

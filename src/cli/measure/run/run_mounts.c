@@ -252,8 +252,8 @@ static struct counted look_at_counted(const struct run_mounts *mounts, int64_t b
             counted.calls += profile->ops[op].calls;
         for (size_t call = 0; call < profile->in_flight_count; call++) {
             counted.has_in_flight = true;
-            counted.has_older |=
-                1e3 * (double)profile->in_flight[call].latency_cycles >= begin_age_ms * (double)profile->clock.frequency_hz;
+            counted.has_older |= 1e3 * (double)profile->in_flight[call].latency_cycles >=
+                                 begin_age_ms * (double)profile->clock.frequency_hz;
         }
         input_finish(&input);
     }

@@ -17,7 +17,8 @@
 /* ---- Finding ------------------------------------------------------------------------------------ */
 
 /* One of the mount points of the directory's file system is in the live file. A daemon that is profiled from outside does
- * not count: such a profile is of the kernel's requests. Errors: -ENOENT, -ENOMEM */
+ * not count: such a profile is of the kernel's requests.
+ * Errors: -ENOENT, -ENOMEM */
 static int find_socket(const struct live_files *files, const char *directory, char **ret_socket) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;

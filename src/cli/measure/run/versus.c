@@ -181,7 +181,8 @@ static int make_round(struct versus *it) {
 }
 
 /* Describes the profiles of the latest run, saves them as soon as the round is over, so that they are not lost if a later
- * one fails, and keeps them completely or not at all. save_error: the first, reported. Errors: -ENOMEM */
+ * one fails, and keeps them completely or not at all. save_error: the first, reported.
+ * Errors: -ENOMEM */
 static int keep_last(const struct versus *it, size_t which, struct versus_side *side, int *save_error) {
     const char *other[] = {it->vs->other, NULL};
     const size_t count = count_of(it);
@@ -415,7 +416,8 @@ static int compare_sets(struct versus *it, size_t directory, int *page_error) {
 }
 
 /* Saves the profiles of a single round if wanted, prints a comparison for each directory, independently of the others, and
- * sets it->is_so. Errors: reported; the first of them */
+ * sets it->is_so.
+ * Errors: reported; the first of them */
 static int report_all(struct versus *it) {
     const struct run_target *target = it->vs->target;
     int first_error = 0;
