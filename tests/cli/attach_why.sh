@@ -122,7 +122,7 @@ wait_until 60 in_writes "$many" 2200 || fail "its threads do not all write"
 nap 1000
 begin_call single write
 is_in_flight() {
-    "$OSPROF" why --json "$fs" >why.json && grep -q "\"pid\": $1[,}]" why.json
+    "$OSPROF" why --json "$fs" >why.json && grep -qw "\"pid\": $1" why.json
 }
 wait_until 60 is_in_flight "$thread" || fail "the call of root is not among those in flight"
 thaw
