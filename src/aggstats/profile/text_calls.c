@@ -53,7 +53,7 @@ static void write_fields(const struct field *field, const void *record, const st
     for (; field->key; field++) {
         if (!field_is_there(field, record))
             continue;
-        const size_t stack = field->kind == FIELD_STACK ? stack_number(stacks, field_word(field, record)) : 0;
+        const size_t stack = stacks && field->kind == FIELD_STACK ? stack_number(stacks, field_word(field, record)) : 0;
         switch (field->kind) {
         case FIELD_NUMBER:
         case FIELD_CYCLES:

@@ -89,6 +89,7 @@ static struct layout lay_out(const struct sheet *sheet, const struct screen *scr
     int wanted[SHEET_COLUMNS_MAX];
     unsigned by_rank[SHEET_COLUMNS_MAX] = {0};
     int left = screen->width;
+    assert(block->column_count > 0);
     measure(sheet, block, wanted);
     for (unsigned i = 0; i < block->column_count; i++) {
         assert(columns[i].rank < block->column_count);

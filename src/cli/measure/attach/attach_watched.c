@@ -39,11 +39,10 @@ static _Noreturn void answer(const char *directory, bool resolves, int pipe_fd) 
     struct statx attr = {.stx_mnt_id = 0};
     if (dup2(pipe_fd, STDIN_FILENO) == STDIN_FILENO)
         close_range(STDIN_FILENO + 1, ~0U, 0); /* before Linux 5.9 open files stay open */
-    if (statx(AT_FDCWD, directory, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, &attr) < 0)
-        asked.error = negative_errno();
-    else if (!S_ISDIR(attr.stx_mode))
+    const bool is_there = statx(AT_FDCWD, directory, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, &attr) == 0;
+    if (is_there && !S_ISDIR(attr.stx_mode))
         asked.error = -ENOTDIR;
-    else if (resolves && !realpath(directory, asked.path))
+    else if (!is_there || (resolves && !realpath(directory, asked.path)))
         asked.error = negative_errno();
     asked.mount_id = attr.stx_mnt_id;
     write_all(STDIN_FILENO, &asked, sizeof(asked));

@@ -86,7 +86,7 @@ struct putting {
 static struct units_text time_of(const struct sheet *sheet, double cycles) {
     struct units_text time = units_cycles(&sheet->units, cycles);
     if (sheet->units.frequency_hz == 0)
-        strcat(time.text, " cycles");
+        snprintf(time.text + strlen(time.text), sizeof(time.text) - strlen(time.text), " cycles");
     return screen_firm(time);
 }
 

@@ -199,7 +199,8 @@ void show_calls_in_flight(struct sheet *sheet, const struct aggstats_call *const
 
 static void put_calls_in_flight(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
-    CLEANUP_FREE const struct aggstats_call **calls = calloc(profile->in_flight_count + 1, sizeof(*calls));
+    CLEANUP_FREE const struct aggstats_call **calls =
+        calloc(profile->in_flight_count + 1, sizeof(*calls)); /* NOLINT(bugprone-sizeof-expression): of pointers */
     if (profile->in_flight_count == 0 || !calls)
         return;
     for (size_t i = 0; i < profile->in_flight_count; i++)

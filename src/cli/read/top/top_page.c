@@ -116,7 +116,8 @@ static void put_summary(struct sheet *sheet, const struct top_watch *watch) {
 /* Returns how many there are. slow_only: those with a known cause */
 static size_t put_some_calls(struct sheet *sheet, const struct top_watch *watch, bool slow_only) {
     const struct top_frame *frame = &watch->frame;
-    CLEANUP_FREE const struct aggstats_call **calls = calloc(frame->call_count + 1, sizeof(*calls));
+    CLEANUP_FREE const struct aggstats_call **calls =
+        calloc(frame->call_count + 1, sizeof(*calls)); /* NOLINT(bugprone-sizeof-expression): of pointers */
     size_t count = 0;
     for (size_t i = 0; i < frame->call_count && calls; i++)
         if (!slow_only || frame->calls[i]->cause.words[0])
