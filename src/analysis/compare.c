@@ -294,7 +294,7 @@ static int compare_op(struct compare_result *result, struct compare_op *op, cons
     }
     conclude(result, op, a_sum, b_sum);
     result->is_identical &= op->a->calls == op->b->calls && op->a->total_cycles == op->b->total_cycles &&
-                            memcmp(op->a->buckets, op->b->buckets, 64 * resolution * sizeof(*op->a->buckets)) == 0;
+                            memcmp(op->a->buckets, op->b->buckets, sizeof(*op->a->buckets) * 64 * resolution) == 0;
     return err;
 }
 

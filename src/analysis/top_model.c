@@ -99,7 +99,8 @@ int top_frame_make(const struct aggstats_profile *before, const struct aggstats_
     int error = before ? top_subtract(before, now, &frame.profile) : aggstats_profile_copy(now, &frame.profile);
     if (!error)
         error = make_ops(&frame);
-    frame.calls = calloc(frame.profile.in_flight_count + 1, sizeof(*frame.calls));
+    frame.calls = calloc(frame.profile.in_flight_count + 1,
+                         sizeof(*frame.calls)); /* NOLINT(bugprone-sizeof-expression): of pointers */
     if (!error && !frame.calls)
         error = -ENOMEM;
     if (error) {
@@ -108,7 +109,7 @@ int top_frame_make(const struct aggstats_profile *before, const struct aggstats_
     }
     for (size_t i = 0; i < frame.profile.in_flight_count; i++)
         frame.calls[frame.call_count++] = &frame.profile.in_flight[i];
-    qsort(frame.calls, frame.call_count, sizeof(*frame.calls), compare_ages);
+    qsort(frame.calls, frame.call_count, sizeof(*frame.calls), compare_ages); /* NOLINT(bugprone-sizeof-expression) */
     for (size_t i = 0; i < now->op_count; i++)
         for (unsigned bucket = 0; bucket < 64 * now->resolution; bucket++)
             frame.seen_buckets[bucket] |= now->ops[i].buckets[bucket];
