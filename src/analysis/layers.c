@@ -122,7 +122,8 @@ static enum layers_place place_of(enum layer layer) {
     return layer == LAYER_IS_USER ? LAYERS_USER : layer == LAYER_IS_BLOCK ? LAYERS_BLOCK : LAYERS_REQUEST;
 }
 
-bool layers_has_place(const struct layers_relation *relation, enum layer layer) {
+/* True if a row has operations at a layer. */
+static bool layers_has_place(const struct layers_relation *relation, enum layer layer) {
     return layer != LAYER_IS_OTHER && relation->ops[place_of(layer)];
 }
 

@@ -21,7 +21,9 @@ void events_wake(struct events_recorder *events) {
         syscall(SYS_futex, &events->wakes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-struct events_stream *events_stream_of(const struct events_recorder *events, const struct aggstats_block *block) {
+/* The stream of a block; NULL: it has none. */
+static struct events_stream *events_stream_of(const struct events_recorder *events,
+                                              const struct aggstats_block *block) {
     struct events_stream *stream = __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE);
     while (stream && stream->block != block)
         stream = stream->next;

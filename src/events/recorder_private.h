@@ -103,9 +103,6 @@ int ring_add_beside(struct ring *ring, const void *bytes, size_t size_bytes);
 /* written_count: grows with each part that is written; atomic. Errors: those of writing */
 int ring_write(const struct ring *ring, int fd, uint64_t *written_count);
 
-/* The stream of a block; NULL: it has none. */
-struct events_stream *events_stream_of(const struct events_recorder *events, const struct aggstats_block *block);
-
 /* Wakes the saving thread. Threads: any */
 void events_wake(struct events_recorder *events);
 

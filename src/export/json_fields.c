@@ -31,16 +31,6 @@ void json_links(struct json_writer *writer, const struct aggstats_chain *chain) 
         json_bool(writer, "circle", true);
 }
 
-void json_cycles(struct json_writer *writer, uint64_t frequency_hz, const char *name, uint64_t cycles) {
-    char key[64];
-    snprintf(key, sizeof(key), "%s_cycles", name);
-    json_count(writer, key, cycles);
-    if (frequency_hz == 0)
-        return;
-    snprintf(key, sizeof(key), "%s_seconds", name);
-    json_real(writer, key, (double)cycles / (double)frequency_hz);
-}
-
 static void write_nanoseconds(struct json_writer *writer, uint64_t frequency_hz, const char *name, uint64_t cycles) {
     char key[64];
     snprintf(key, sizeof(key), "%s_ns", name);

@@ -100,14 +100,26 @@ void json_bool(struct json_writer *writer, const char *key, bool value) {
     fputs(value ? "true" : "false", writer->stream);
 }
 
-void json_latency(struct json_writer *writer, uint64_t frequency_hz, const char *name, double cycles) {
+static void put_seconds(struct json_writer *writer, uint64_t frequency_hz, const char *name, double cycles) {
     char key[64];
-    snprintf(key, sizeof(key), "%s_cycles", name);
-    json_real(writer, key, cycles);
     if (frequency_hz == 0)
         return;
     snprintf(key, sizeof(key), "%s_seconds", name);
     json_real(writer, key, cycles / (double)frequency_hz);
+}
+
+void json_latency(struct json_writer *writer, uint64_t frequency_hz, const char *name, double cycles) {
+    char key[64];
+    snprintf(key, sizeof(key), "%s_cycles", name);
+    json_real(writer, key, cycles);
+    put_seconds(writer, frequency_hz, name, cycles);
+}
+
+void json_cycles(struct json_writer *writer, uint64_t frequency_hz, const char *name, uint64_t cycles) {
+    char key[64];
+    snprintf(key, sizeof(key), "%s_cycles", name);
+    json_count(writer, key, cycles);
+    put_seconds(writer, frequency_hz, name, (double)cycles);
 }
 
 void json_labels(struct json_writer *writer, const struct aggstats_profile *profile) {

@@ -26,7 +26,8 @@ void party_set(struct aggstats_party *party, uint64_t process, uint64_t thread) 
         proc_name_read(process, party->name, sizeof(party->name));
 }
 
-bool party_is_alive(uint64_t process) {
+/* True if it runs or waits: a process that has ended may still be listed. */
+static bool party_is_alive(uint64_t process) {
     struct proc_stat stat;
     return proc_stat_read(process, &stat) && stat.state[0] != 'Z' && stat.state[0] != 'X';
 }

@@ -26,9 +26,6 @@ struct search {
 /* Fills in number and name of a process. */
 void party_set(struct aggstats_party *party, uint64_t process, uint64_t thread);
 
-/* True if it runs or waits: a process that has ended may still be listed. */
-bool party_is_alive(uint64_t process);
-
 /* A lock of a file: link->thing says which one. Returns false if the table of locks does not have the request, as where
  * the file system itself keeps its locks. */
 bool find_lock_holder(struct search *search, const struct waiting *waiting, struct aggstats_link *link);

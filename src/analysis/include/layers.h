@@ -54,9 +54,6 @@ struct layers_relation {
 /* The row of an operation; NULL: there is none. At layer block "_QUEUED" at the end of a name is ignored. */
 const struct layers_relation *layers_relate(enum layer layer, const char *op);
 
-/* True if a row has operations at a layer. */
-bool layers_has_place(const struct layers_relation *relation, enum layer layer);
-
 /* True for an operation of the layer block that is the time before the disk got the request. The one of the same name
  * without "_QUEUED" has the rest. */
 bool layers_is_queued(enum layer layer, const char *op);

@@ -121,8 +121,6 @@ void options_print_completion(const struct command *command);
         .name = "no-labels", .help = "do not say what peaks may be by the times of 'osprof calibrate'",                \
         INTO(FLAG, type, member)                                                                                       \
     }
-#define ROW_BY(text, type, member)                                                                                     \
-    { .name = "by", .metavar = "KIND", WORDS_OF(GROUPING_WORDS), .help = text, INTO(WORD, type, member) }
 #define ROW_LAYER(type, member)                                                                                        \
     {                                                                                                                  \
         .name = "layer", .metavar = "NAME", WORDS_OF(LAYER_WORDS),                                                     \

@@ -16,9 +16,6 @@ enum json_fields_for {
 void json_fields(struct json_writer *writer, const struct field *fields, const void *record, uint64_t frequency_hz,
                  enum json_fields_for reader);
 
-/* "<name>_cycles", and "<name>_seconds" if the clock's rate is known. */
-void json_cycles(struct json_writer *writer, uint64_t frequency_hz, const char *name, uint64_t cycles);
-
 /* Members "cause", "cause_class" and, if there are, "cause_id", "other_thread" and "since_before". */
 void json_why(struct json_writer *writer, const struct aggstats_why *why);
 

@@ -30,6 +30,9 @@ void json_bool(struct json_writer *writer, const char *key, bool value);
  * frequency_hz: 0: unknown */
 void json_latency(struct json_writer *writer, uint64_t frequency_hz, const char *name, double cycles);
 
+/* The same, exact also beyond 2^53 cycles. */
+void json_cycles(struct json_writer *writer, uint64_t frequency_hz, const char *name, uint64_t cycles);
+
 /* The labels of a profile as the object "labels". A key that occurs twice has its first value, as in
  * aggstats_profile_label(). */
 void json_labels(struct json_writer *writer, const struct aggstats_profile *profile);

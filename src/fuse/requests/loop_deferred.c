@@ -216,7 +216,7 @@ static struct deferred_queue *queue_at(struct loop *loop, unsigned index) {
     return &loop->deferred[index / USER_SHARES_COUNTERS][index % USER_SHARES_COUNTERS];
 }
 
-bool loop_interrupt_deferred(struct loop *loop, uint64_t request) {
+static bool loop_interrupt_deferred(struct loop *loop, uint64_t request) {
     bool is_found = false;
     if (!any_is_deferred(loop))
         return false;
@@ -327,7 +327,7 @@ void loop_repeat_interrupts(struct loop *loop) {
 }
 
 /* Reads the signals pending for the thread itself; SIGKILL is sent to each thread. */
-bool server_is_killed(pid_t caller) {
+static bool server_is_killed(pid_t caller) {
     uint64_t pending;
     return proc_status_number((uint64_t)caller, "SigPnd", 16, &pending) && pending & UINT64_C(1) << (SIGKILL - 1);
 }

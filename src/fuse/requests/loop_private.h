@@ -170,15 +170,11 @@ void loop_end(struct loop *loop, struct charge charge);
 struct deferred *loop_next_deferred(struct loop *loop);
 bool loop_is_still_wanted(struct loop *loop, const struct deferred *deferred);
 void loop_free_deferred(struct loop *loop, struct deferred *deferred);
-bool loop_interrupt_deferred(struct loop *loop, uint64_t request);
 void loop_drop_deferred(struct loop *loop);
 
 /* Refuses late deferred requests, which would make other requests wait too long. Threads: the main thread */
 bool loop_has_late(struct loop *loop);
 void loop_refuse_late(struct loop *loop);
-
-/* True if the caller, a thread, was killed, and ends when it comes back from its system call. */
-bool server_is_killed(pid_t caller);
 
 /* Signals a thread, unless it has gone on meanwhile. at: the thread may be signalled only while this is not 0; request:
  * the value *at must have, 0: any. Returns whether it was signalled */

@@ -135,7 +135,8 @@ int run_report_describe(struct aggstats_profile *profile, const char *const *com
 
 /* ---- Reporting ---------------------------------------------------------------------------------- */
 
-void run_report_not_written(const char *name, int error, const char *text) {
+/* Reports that a profile could not be written, and prints it, if there was memory for its text. */
+static void run_report_not_written(const char *name, int error, const char *text) {
     complain("cannot write profile %s: %s%s", name, strerror(-error), text ? "; it follows" : "");
     if (text)
         fputs(text, stderr);

@@ -60,9 +60,6 @@ int run_report_open(FILE **ret_stream);
  * stays the command's. */
 void run_report_not_shown(const char *what, int error);
 
-/* Reports that a profile could not be written, and prints it, if there was memory for its text. */
-void run_report_not_written(const char *name, int error, const char *text);
-
 /* How long programs waited in their calls on files of a mount, which the layer user knows. */
 struct run_programs {
     bool are_known;
