@@ -34,7 +34,7 @@ heading() {
         printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# slow: 1000000' \
             "# cause: READ calls $2 total ${2}000000 longest 2000000 cause waiting\\040for\\040a\\040lock"
         for number in $(seq "$1"); do
-            echo "# call: READ latency 2000000 end_ns 176403840012345678$((number % 10)) cause waiting\\040for\\040a\\040lock inode 12 pid 4711 process 4 program dd uid 0 error 0 asked_bytes 1 moved_bytes 1 offset 0"
+            printf '%s\n' "# call: READ latency 2000000 end_ns 176403840012345678$((number % 10)) cause waiting\\040for\\040a\\040lock inode 12 pid 4711 process 4 program dd uid 0 error 0 asked_bytes 1 moved_bytes 1 offset 0"
         done
         printf 'OP_READ %s %s\n' "$2" "${2}000000"
         printf ' 0%.0s' {1..20}
