@@ -478,6 +478,45 @@ TEST(calls_beyond_those_that_are_looked_at) {
     pthread_barrier_destroy(&crowd);
 }
 
+static void *call_and_idle(void *argument) {
+    struct aggstats_recorder *recorder = argument;
+    aggstats_slow_begin(recorder);
+    const struct aggstats_span span = aggstats_begin(recorder, OP_READ, 7, 4711);
+    pthread_barrier_wait(&crowd);
+    pthread_barrier_wait(&crowd);
+    aggstats_end(recorder, &span); /* not slow, so not reported */
+    pthread_barrier_wait(&crowd);
+    pthread_barrier_wait(&crowd);
+    return NULL;
+}
+
+/* Calls that have ended leave their places to others, although their threads make no other calls. */
+TEST(calls_after_many_that_were_not_slow) {
+    struct turns turns = {.first = 0};
+    struct aggstats_recorder *recorder = create_turning(&turns, false);
+    pthread_t threads[CROWD];
+    pthread_barrier_init(&crowd, NULL, CROWD + 1);
+    for (size_t i = 0; i < CROWD; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, call_and_idle, recorder), 0);
+    pthread_barrier_wait(&crowd);
+    sleep_ms(500);
+    pthread_barrier_wait(&crowd);
+    pthread_barrier_wait(&crowd);
+    aggstats_slow_begin(recorder);
+    const struct aggstats_span span = aggstats_begin(recorder, OP_FSYNC, 7, 4711);
+    sleep_ms(500);
+    end(recorder, OP_FSYNC, &span);
+    struct aggstats_profile profile = snapshot_of(recorder);
+    ck_assert_uint_eq(profile.cause_count, 1);
+    ck_assert_ptr_nonnull(cause_of(&profile, "FSYNC", "a lock"));
+    aggstats_profile_finish(&profile);
+    pthread_barrier_wait(&crowd);
+    for (size_t i = 0; i < CROWD; i++)
+        pthread_join(threads[i], NULL);
+    aggstats_recorder_destroy(recorder);
+    pthread_barrier_destroy(&crowd);
+}
+
 /* The recorder looks at a call before it is slow, but reports no cause then. */
 TEST(told_when_slow) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);

@@ -17,6 +17,7 @@
 #define LOOK_MAX_NS 100000000 /* while there are calls */
 #define SLEEP_NS INT64_C(3000000000)
 #define AGE_PARTS 16
+#define ENDED_LOOKS 8 /* a thread needs less time from the end of a call until it reports the call */
 
 static const struct aggstats_why not_sampled = {
     .kind = AGGSTATS_CAUSE_UNKNOWN, .id = "not_sampled", .words = "(not known: it ended before it was sampled)"};
@@ -266,18 +267,24 @@ void slow_report(struct slow *slow) {
 
 /* ---- The thread ---- */
 
+/* True if the call has ended, and was not slow or has been counted: its thread has begun another call, or idles. */
+static bool is_over(struct slow_pending *pending) {
+    const struct seen seen = {.block = pending->block, .start_cycles = pending->start_cycles};
+    if (is_same(&seen))
+        return false;
+    return __atomic_load_n(&seen.block->current_start_cycles, __ATOMIC_RELAXED) != seen.start_cycles ||
+           ++pending->ended_looks > ENDED_LOOKS;
+}
+
 /* Returns whether any call is in flight. Notes the time, so that the age of calls is known if the process is killed. */
 static bool look_at_all(struct slow *slow, uint64_t threshold_cycles, bool may_sleep) {
     bool any = slow->options.gather && slow->options.gather(slow->options.gather_context, may_sleep);
     sigset_t before;
     __atomic_store_n(slow->seen_cycles, aggstats_clock_now(slow->clock_kind), __ATOMIC_RELAXED);
     quiet_lock(&slow->lock, &before);
-    for (size_t i = 0; i < SLOW_WAITS_MAX; i++) {
-        struct slow_pending *pending = &slow->pendings[i];
-        if (pending->block && /* its thread has begun another call: it was not slow, or has been counted */
-            __atomic_load_n(&pending->block->current_start_cycles, __ATOMIC_RELAXED) != pending->start_cycles)
-            free_pending(slow, pending);
-    }
+    for (size_t i = 0; i < SLOW_WAITS_MAX; i++)
+        if (slow->pendings[i].block && is_over(&slow->pendings[i]))
+            free_pending(slow, &slow->pendings[i]);
     quiet_unlock(&slow->lock, &before);
     for (const struct segment *segment = threads_first_segment(slow->threads); segment; segment = segment->next) {
         const struct seen seen = look_at(segment);

@@ -23,6 +23,7 @@ struct slow_pending {
     uint64_t start_cycles;
     uint64_t age_cycles;    /* when it was last looked at */
     uint64_t memory[2];     /* for the function that finds causes */
+    unsigned ended_looks;   /* looks since the call has ended */
     uint64_t holder_cycles; /* the clock when its holder was last looked for, for any cause; 0: not yet */
     struct slow_part parts[SLOW_PARTS_MAX];
     size_t part_count;
