@@ -22,7 +22,7 @@ mount -o loop image fs
 fs=$scratch/fs
 mkdir fs/deep
 for name in a b c; do echo 0123456789 >"fs/deep/$name"; done
-sync
+sync -f fs
 
 # Writes 10 bytes in the file when told, and opens it anew when told again.
 cat >call.py <<'END'

@@ -116,7 +116,7 @@ mount -o loop image fs
 fs=$scratch/fs
 mkdir fs/deep
 echo 0123456789 >fs/deep/slow
-sync
+sync -f fs
 
 freeze_it() { freeze "$fs"; }
 begin_caller write fs/deep/slow

@@ -66,7 +66,7 @@ mkdir fs
 mount -o loop image fs
 fs=$scratch/fs
 echo 0123456789 >fs/file
-sync
+sync -f fs
 
 # ---- They begin before
 

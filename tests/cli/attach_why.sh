@@ -94,7 +94,7 @@ mkdir fs
 mount -o loop image fs
 fs=$scratch/fs
 echo 0123456789 >fs/file
-sync
+sync -f fs
 frozen_cause="waiting for a frozen file system"
 lock_cause="waiting for a lock of a file that another holds (flock)"
 before="(since before osprof attached)"

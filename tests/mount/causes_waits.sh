@@ -291,6 +291,6 @@ locks_of_files
 make_disk
 cp /bin/true "$lower/program"
 for name in reads shared writes directories frozen limited_cpu limited_disk limited_memory swapped frozen_group; do
-    "$name"
+    with_caches_alone "$name"
 done
 echo "$provoked waits provoked"

@@ -162,18 +162,35 @@ nap() {
 
 # drop_caches WHAT: as /proc/sys/vm/drop_caches takes it, while no other test counts on them
 drop_caches() {
-    # shellcheck disable=SC2016 # for the shell inside
-    flock -w $((60 * milliseconds_per_second / 1000)) "$tests_dir/lib.sh" sh -c 'echo "$1" >/proc/sys/vm/drop_caches' - "$1" ||
-        fail "caches are not dropped"
+    if [ -n "$caches_are_ours" ]; then
+        echo "$1" >/proc/sys/vm/drop_caches
+    else
+        with_caches_alone drop_caches "$1"
+    fi
+}
+
+caches_are_ours=
+
+# with_caches_alone COMMAND...: meanwhile no other test drops them, or counts on them; the command may drop them
+with_caches_alone() {
+    caches_are_ours=yes
+    with_caches_locked -x "$@"
+    caches_are_ours=
 }
 
 # with_caches COMMAND...: meanwhile no other test drops them
 with_caches() {
-    local lock
-    exec {lock}<"$tests_dir/lib.sh"
-    flock -s "$lock"
-    "$@"
-    exec {lock}<&-
+    with_caches_locked -s "$@"
+}
+
+# with_caches_locked -s|-x COMMAND...: a daemon that the command starts has the lock's descriptor, too
+with_caches_locked() {
+    local caches_fd
+    exec {caches_fd}<"$tests_dir/lib.sh"
+    flock -w $((120 * milliseconds_per_second / 1000)) "$1" "$caches_fd" || fail "other tests do not let go of the caches"
+    "${@:2}"
+    flock -u "$caches_fd"
+    exec {caches_fd}<&-
 }
 
 # ---- Users

@@ -59,15 +59,19 @@ for number in range(int(sys.argv[2])):
     os.mknod(f"{directory}/{number}")
 '
 
+know_all() {
+    find "$mnt/many" -size +1G
+    known=$(anonymous_kib)
+}
+
 # Of those that were forgotten last some are remembered, in 64 chunks of 112 KiB.
 inodes_are_given_back() {
     local before known
     python3 -c "$make_many" "$lower/many" "$inodes"
     before=$(anonymous_kib)
-    find "$mnt/many" -size +1G
-    known=$(anonymous_kib)
+    with_caches know_all
     [ $((known - before)) -ge $((inodes * 90 / 1024)) ] || fail "$((known - before)) KiB for $inodes inodes"
-    sync
+    sync -f "$mnt"
     wait_until 60 is_given_back "$before" 13000 ||
         fail "$(($(anonymous_kib) - before)) KiB of $((known - before)) are kept of $inodes forgotten inodes"
 }

@@ -2,16 +2,10 @@
 # An ordinary user mounts through fusermount3, without privilege: the mount works, others are kept out, the live file is
 # private, the final profile is written, and unmounting needs no privilege either.
 . "$(dirname "$0")/lib.sh"
+need_user_mounts "$@"
 . "$tests_dir/helpers.sh"
 
-need_root
-need setpriv fusermount3
 [ -u "$(command -v fusermount3)" ] || skip "fusermount3 is not set-user-id"
-mode=$(stat -c %a /dev/fuse)
-before_cleanup() {
-    chmod "$mode" /dev/fuse
-}
-chmod 0666 /dev/fuse || skip "/dev/fuse cannot be opened to users"
 
 chown "$user_uid:$user_gid" "$lower" "$mnt"
 mount_osproffs_as_user "$lower" "$mnt"
