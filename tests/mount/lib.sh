@@ -514,7 +514,10 @@ enter_own_namespace() {
 
 enter_own_namespace "$@"
 [ "${IN_OWN_NAMESPACE:-}" != shared ] || [ -n "${IN_PRIVATE_NAMESPACE:-}" ] || mount --make-rshared /
-scratch=$(realpath -- "$(mktemp -d "${TMPDIR:-/tmp}/osproffs-test.XXXXXX")")
+# Other programs, such as strace, write other characters in their own ways.
+[[ ${TMPDIR:-} =~ ^/[A-Za-z0-9/._-]*$ && -w $TMPDIR ]] || TMPDIR=/tmp
+export TMPDIR
+scratch=$(realpath -- "$(mktemp -d "$TMPDIR/osproffs-test.XXXXXX")")
 trap cleanup EXIT
 trap 'exit 1' HUP INT TERM
 chmod 0755 "$scratch" # for the second user
