@@ -103,7 +103,7 @@ assert_slow() {
         }' profile >&2 || fail "$1 of $3 is not where it must be: $(<profile)"
     assert_eq "$(basename "$PYTHON" | cut -c 1-15)" "$("$OSPROF" show --by program profile | awk '/^program +calls/ { getline; print $1 }')" \
         "program that took longest"
-    "$OSPROF" show --by file profile | awk '/^ +[0-9]+ / && !rows++' | grep -q " $3$" ||
+    "$OSPROF" show --by file profile | awk '/^ +[0-9]+ +[0-9.]+ % / && !rows++' | grep -q " $3$" ||
         fail "$3 is not the file that took longest: $("$OSPROF" show --by file profile)"
 }
 
