@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/fields.h"
 #include "base.h"
 #include "profile_owned.h"
 #include "recorder_state.h"
@@ -51,20 +52,16 @@ static int add_ops(struct aggstats_profile *profile, const struct snapshot_sourc
 
 static int add_calls_in_flight(struct aggstats_profile *profile, const struct snapshot_source *source) {
     const struct tally *tally = source->tally;
-    if (source->window->paused || tally->in_flight_count == 0)
-        return 0;
-    profile->in_flight = calloc(tally->in_flight_count, sizeof(*profile->in_flight));
-    if (!profile->in_flight)
-        return -ENOMEM;
-    for (size_t i = 0; i < tally->in_flight_count; i++) {
+    int err = 0;
+    for (size_t i = 0; i < tally->in_flight_count && !source->window->paused && err == 0; i++) {
         const struct tally_call *call = &tally->in_flight[i];
-        struct aggstats_call *shown = &profile->in_flight[profile->in_flight_count++];
-        *shown = (struct aggstats_call){.is_in_flight = true, .object = call->object, .pid = call->pid};
+        struct aggstats_call shown = {.is_in_flight = true, .object = call->object, .pid = call->pid};
         if (call->start_cycles > 0 && source->now_cycles > call->start_cycles)
-            shown->latency_cycles = source->now_cycles - call->start_cycles;
-        text_name_copy(shown->op, source->op_names[call->op]);
+            shown.latency_cycles = source->now_cycles - call->start_cycles;
+        text_name_copy(shown.op, source->op_names[call->op]);
+        err = calls_append(&profile->in_flight, &profile->in_flight_count, &shown);
     }
-    return 0;
+    return err;
 }
 
 static int fill_profile(struct aggstats_profile *profile, const struct snapshot_source *source) {

@@ -63,7 +63,7 @@ unsigned field_enumerators(const struct field *field);
 int call_copy(const struct aggstats_call *call, struct aggstats_call *ret_copy);
 void call_finish(struct aggstats_call *call);
 
-/* Appends a copy. Errors: -ENOMEM */
+/* Appends a copy to an array that this function has made, or none. Errors: -ENOMEM */
 int calls_append(struct aggstats_call **calls, size_t *count, const struct aggstats_call *call);
 void calls_free(struct aggstats_call **calls, size_t *count);
 
