@@ -13,7 +13,16 @@
 
 set -Eeuo pipefail
 trap 'printf "FAIL: %s line %s: status %s of: %s\n" "${BASH_SOURCE[0]##*/}" "$LINENO" "$?" "$BASH_COMMAND" >&2' ERR
-export LC_ALL=C
+# Nothing else of the environment of whoever runs it reaches a test: not the width of a terminal, a language, or a wish for
+# no colours.
+for variable in $(compgen -e); do
+    case $variable in
+    PATH | TMPDIR | TEST_PROGRAMS | OSPROF* | IN_* | MESON* | MALLOC_* | *SAN_OPTIONS | milliseconds_per_second) ;;
+    SIZE | ROUNDS | MKFS_OPTIONS | PERMISSIONS_* | GOLDEN_WRITE | SHOW_STACKS) ;;
+    *) unset "$variable" ;;
+    esac
+done
+export LC_ALL=C TERM=xterm
 umask 022
 
 tests_dir=$(realpath -- "$(dirname -- "${BASH_SOURCE[0]}")")
