@@ -34,47 +34,34 @@ static struct range counted_range(const struct aggstats_op_profile *op, unsigned
     return range;
 }
 
-static struct range joined_range(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution) {
-    struct range joined = {64 * resolution, 0};
+struct chart_axis chart_line_axis(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution,
+                                  unsigned columns) {
+    struct chart_axis axis = {.resolution = resolution, .merged = resolution, .column_width = 1};
+    struct range all = {64 * resolution, 0};
     for (size_t i = 0; i < op_count; i++) {
-        struct range range = counted_range(ops[i], resolution);
+        const struct range range = counted_range(ops[i], resolution);
         if (range.first == range.end)
             continue;
-        joined.first = range.first < joined.first ? range.first : joined.first;
-        joined.end = range.end > joined.end ? range.end : joined.end;
+        all.first = range.first < all.first ? range.first : all.first;
+        all.end = range.end > all.end ? range.end : all.end;
     }
-    return joined.first < joined.end ? joined : (struct range){0, 0};
-}
-
-/* The axis without the width of its columns. */
-static struct chart_axis fit_axis(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution,
-                                  unsigned available) {
-    struct range range = joined_range(ops, op_count, resolution);
-    struct chart_axis axis = {.resolution = resolution, .merged = resolution, .column_width = 1};
-    for (;; axis.merged *= 2) {
-        axis.first_column = range.first / axis.merged;
-        axis.column_count = (range.end + axis.merged - 1) / axis.merged - axis.first_column;
-        if (axis.column_count <= available)
+    for (; all.first < all.end; axis.merged *= 2) {
+        axis.first_column = all.first / axis.merged;
+        axis.column_count = (all.end + axis.merged - 1) / axis.merged - axis.first_column;
+        if (axis.column_count <= columns)
             break;
     }
-    if (range.first == range.end)
-        axis.column_count = 0;
     return axis;
 }
 
 struct chart_axis chart_axis_of(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution,
                                 const struct screen *screen) {
     const unsigned available = (unsigned)(screen->width - LABEL_COLUMNS);
-    struct chart_axis axis = fit_axis(ops, op_count, resolution, available);
+    struct chart_axis axis = chart_line_axis(ops, op_count, resolution, available);
     unsigned fitting = axis.column_count > 0 ? available / axis.column_count : 1;
     axis.column_width = fitting < 3 ? fitting : 3;
     axis.gap_width = axis.column_width == 3;
     return axis;
-}
-
-struct chart_axis chart_line_axis(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution,
-                                  unsigned columns) {
-    return fit_axis(ops, op_count, resolution, columns);
 }
 
 static uint64_t column_calls(const struct chart_axis *axis, const struct aggstats_op_profile *op, unsigned column) {
@@ -88,31 +75,11 @@ static uint64_t column_calls(const struct chart_axis *axis, const struct aggstat
 
 /* ---- Ticks -------------------------------------------------------------------------------------- */
 
-static double units_per_second(const struct units *units) {
-    return units->frequency_hz > 0 ? (double)units->frequency_hz : 1; /* else an axis of cycles */
-}
-
 /* Position of 10^exponent seconds (or cycles) on the axis, in characters. */
 static double tick_position(const struct chart_axis *axis, const struct units *units, int exponent) {
-    double cycles_log2 = exponent * log2(10) + log2(units_per_second(units));
-    double column = cycles_log2 * axis->resolution / axis->merged - axis->first_column;
-    return column * axis->column_width;
-}
-
-static void format_tick(const struct units *units, int exponent, char ret_text[UNITS_TEXT_SIZE]) {
-    if (units->frequency_hz > 0)
-        units_format_power_seconds(units, exponent, ret_text);
-    else
-        units_format_power_count(exponent, ret_text);
-}
-
-/* Powers of ten between labelled ticks, so that labels ("100 µs" and two blanks) do not touch. */
-static int tick_step(const struct chart_axis *axis, const struct units *units) {
-    double decade = tick_position(axis, units, 1) - tick_position(axis, units, 0);
-    int step = 1;
-    while (step * decade < 8 && step < 18)
-        step += step == 1 ? 2 : 3;
-    return step;
+    const double units_per_second = units->frequency_hz > 0 ? (double)units->frequency_hz : 1;
+    const double cycles_log2 = exponent * log2(10) + log2(units_per_second);
+    return (cycles_log2 * axis->resolution / axis->merged - axis->first_column) * axis->column_width;
 }
 
 struct tick {
@@ -122,18 +89,23 @@ struct tick {
 
 #define TICKS_MAX 32 /* 64 octaves are 20 decades */
 
+/* Finds powers of ten, so far apart that their labels ("100 µs" and two blanks) do not touch. */
 static unsigned find_ticks(const struct chart_axis *axis, const struct units *units, struct tick ret_ticks[TICKS_MAX]) {
-    const int step = tick_step(axis, units);
     const int width = (int)(axis->column_count * axis->column_width);
-    const int first_exponent = units->frequency_hz > 0 ? -12 : 0;
+    const double decade = tick_position(axis, units, 1) - tick_position(axis, units, 0);
     unsigned count = 0;
-    for (int exponent = first_exponent; exponent < 20 && count < TICKS_MAX; exponent += step) {
-        int position = (int)lround(tick_position(axis, units, exponent));
+    int step = 1;
+    while (step * decade < 8 && step < 18)
+        step += step == 1 ? 2 : 3;
+    for (int exponent = units->frequency_hz > 0 ? -12 : 0; exponent < 20 && count < TICKS_MAX; exponent += step) {
+        const int position = (int)lround(tick_position(axis, units, exponent));
         if (position < 0 || position >= width)
             continue;
-        ret_ticks[count].position = position;
-        format_tick(units, exponent, ret_ticks[count].text);
-        count++;
+        if (units->frequency_hz > 0)
+            units_format_power_seconds(units, exponent, ret_ticks[count].text);
+        else
+            units_format_power_count(exponent, ret_ticks[count].text);
+        ret_ticks[count++].position = position;
     }
     return count;
 }
@@ -165,21 +137,6 @@ static int print_tick_labels(const struct tick *ticks, unsigned tick_count, cons
     return LABEL_COLUMNS + column;
 }
 
-static void print_axis(const struct chart_axis *axis, const struct units *units, const struct screen *screen) {
-    struct tick ticks[TICKS_MAX];
-    unsigned tick_count = find_ticks(axis, units, ticks);
-    print_axis_line(axis, ticks, tick_count, screen);
-    putc('\n', screen->stream);
-    while (tick_count > 0 && /* the label of the last may extend beyond the axis, but not beyond the screen */
-           LABEL_COLUMNS + ticks[tick_count - 1].position + units_text_columns(ticks[tick_count - 1].text) >
-               screen->width)
-        tick_count--;
-    if (tick_count == 0)
-        return;
-    print_tick_labels(ticks, tick_count, screen);
-    putc('\n', screen->stream);
-}
-
 /* ---- Bars --------------------------------------------------------------------------------------- */
 
 /* The part of a bar that fills `eighths` of a character upwards. */
@@ -189,20 +146,10 @@ static const char *block_up(unsigned eighths, bool ascii) {
     return (ascii ? plain : unicode)[eighths < 8 ? eighths : 8];
 }
 
-static unsigned eighths_in_row(unsigned eighths, unsigned row) {
-    return eighths > 8 * row ? eighths - 8 * row : 0;
-}
-
-/* A column's part in a row: the bar, without the gap. */
-static void print_bar_part(const struct chart_axis *axis, unsigned eighths, const struct screen *screen) {
-    const char *block = block_up(eighths, screen->ascii);
-    for (unsigned i = 0; i < axis->column_width - axis->gap_width; i++)
-        fputs(block, screen->stream);
-}
-
 static unsigned bar_in_row(const struct chart_axis *axis, const struct aggstats_op_profile *op, unsigned column,
                            unsigned row) {
-    return eighths_in_row(chart_eighths(column_calls(axis, op, column)), row);
+    const unsigned eighths = chart_eighths(column_calls(axis, op, column));
+    return eighths > 8 * row ? eighths - 8 * row : 0;
 }
 
 static int print_row(const struct chart_axis *axis, const struct aggstats_op_profile *op, unsigned row,
@@ -218,7 +165,9 @@ static int print_row(const struct chart_axis *axis, const struct aggstats_op_pro
     for (unsigned column = 0; column < end; column++) {
         if (column > 0)
             fprintf(screen->stream, "%*s", (int)axis->gap_width, "");
-        print_bar_part(axis, bar_in_row(axis, op, column, row), screen);
+        const char *block = block_up(bar_in_row(axis, op, column, row), screen->ascii);
+        for (unsigned i = axis->gap_width; i < axis->column_width; i++)
+            fputs(block, screen->stream);
     }
     screen_ink(screen, INK_PLAIN);
     return LABEL_COLUMNS + (int)(end * axis->column_width - (end > 0 ? axis->gap_width : 0));
@@ -248,6 +197,8 @@ static struct chart_axis trim_axis(const struct chart_axis *axis, const struct a
 void chart_print(const struct chart_axis *axis, const struct aggstats_op_profile *op, const struct units *units,
                  const struct screen *screen) {
     const struct chart_axis trimmed = trim_axis(axis, op, units);
+    struct tick ticks[TICKS_MAX];
+    unsigned tick_count = find_ticks(&trimmed, units, ticks);
     unsigned rows = row_count(&trimmed, op);
     if (rows == 0)
         return;
@@ -255,21 +206,26 @@ void chart_print(const struct chart_axis *axis, const struct aggstats_op_profile
         print_row(&trimmed, op, rows, screen);
         putc('\n', screen->stream);
     }
-    print_axis(&trimmed, units, screen);
+    print_axis_line(&trimmed, ticks, tick_count, screen);
+    putc('\n', screen->stream);
+    while (tick_count > 0 && /* the label of the last may extend beyond the axis, but not beyond the screen */
+           LABEL_COLUMNS + ticks[tick_count - 1].position + units_text_columns(ticks[tick_count - 1].text) >
+               screen->width)
+        tick_count--;
+    if (tick_count == 0)
+        return;
+    print_tick_labels(ticks, tick_count, screen);
+    putc('\n', screen->stream);
 }
 
 /* ---- Two side by side --------------------------------------------------------------------------- */
 
 #define PAIR_GAP_COLUMNS 8 /* the label of the last tick may extend beyond its axis */
 
-static int half_width(const struct screen *screen) {
-    return screen->width / 2;
-}
-
 struct chart_axis chart_pair_axis_of(const struct aggstats_op_profile *const ops[2], unsigned resolution,
                                      const struct screen *screen) {
     struct screen half = *screen;
-    half.width = half_width(screen) - PAIR_GAP_COLUMNS + 2;
+    half.width = screen->width / 2 - PAIR_GAP_COLUMNS + 2;
     return chart_axis_of(ops, 2, resolution, &half);
 }
 
@@ -279,7 +235,7 @@ static void print_blanks(const struct screen *screen, int columns) {
 
 void chart_print_pair(const struct chart_axis *axis, const struct aggstats_op_profile *const ops[2],
                       const struct units *units, const struct screen *screen) {
-    const int half = half_width(screen);
+    const int half = screen->width / 2;
     struct tick ticks[TICKS_MAX];
     unsigned tick_count = find_ticks(axis, units, ticks);
     unsigned left_rows = row_count(axis, ops[0]);
@@ -336,45 +292,33 @@ void chart_format_ticks(const struct chart_axis *axis, const struct units *units
 
 /* ---- A row per bucket --------------------------------------------------------------------------- */
 
-/* A bar of `eighths` eighths of a character, from left to right. */
-static void print_bar_right(unsigned eighths, const struct screen *screen) {
-    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    for (; eighths >= 8; eighths -= 8)
-        fputs(screen->ascii ? "#" : "█", screen->stream);
-    fputs(screen->ascii ? (eighths > 0 ? "#" : "") : parts[eighths], screen->stream);
-}
-
-/* full_height: of the count whose bar reaches the right edge */
-static void print_bucket(const struct aggstats_op_profile *op, unsigned bucket, unsigned resolution, double full_height,
-                         int count_columns, const struct units *units, const struct screen *screen) {
-    const int bound_columns = 12;
-    char text[UNITS_TEXT_SIZE];
-    units_format_cycles(units, aggstats_bucket_lower(bucket, resolution), text);
-    screen_print_right(screen, INK_FAINT, text, bound_columns);
-    units_format_count(op->buckets[bucket], text);
-    screen_print_right(screen, INK_PLAIN, text, count_columns);
-    if (op->buckets[bucket] > 0) {
-        double eighths_max = 8.0 * fmax(screen->width - bound_columns - count_columns - 2, 0);
-        fputs("  ", screen->stream);
-        screen_ink(screen, INK_BAR);
-        print_bar_right((unsigned)ceil(height_of(op->buckets[bucket]) / full_height * eighths_max), screen);
-        screen_ink(screen, INK_PLAIN);
-    }
-    putc('\n', screen->stream);
-}
-
 void chart_print_buckets(const struct aggstats_op_profile *op, unsigned resolution, const struct units *units,
                          const struct screen *screen) {
-    struct range range = counted_range(op, resolution);
-    double full_height = 1;
+    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}; /* of a full block */
+    const int bound_columns = 12;
+    const struct range range = counted_range(op, resolution);
+    double full_height = 1; /* of the count whose bar reaches the right edge */
     int count_columns = 20;
     for (unsigned bucket = range.first; bucket < range.end; bucket++) {
-        char text[UNITS_TEXT_SIZE];
-        units_format_count(op->buckets[bucket], text);
-        int columns = 1 + units_text_columns(text);
+        const int columns = 1 + units_text_columns(units_count(op->buckets[bucket]).text);
         count_columns = columns > count_columns ? columns : count_columns;
         full_height = fmax(full_height, height_of(op->buckets[bucket]));
     }
-    for (unsigned bucket = range.first; bucket < range.end; bucket++)
-        print_bucket(op, bucket, resolution, full_height, count_columns, units, screen);
+    const double eighths_max = 8.0 * fmax(screen->width - bound_columns - count_columns - 2, 0);
+    for (unsigned bucket = range.first; bucket < range.end; bucket++) {
+        const uint64_t calls = op->buckets[bucket];
+        unsigned eighths = (unsigned)ceil(height_of(calls) / full_height * eighths_max);
+        screen_print_right(screen, INK_FAINT, units_cycles(units, aggstats_bucket_lower(bucket, resolution)).text,
+                           bound_columns);
+        screen_print_right(screen, INK_PLAIN, units_count(calls).text, count_columns);
+        if (calls > 0) {
+            fputs("  ", screen->stream);
+            screen_ink(screen, INK_BAR);
+            for (; eighths >= 8; eighths -= 8)
+                fputs(screen->ascii ? "#" : "█", screen->stream);
+            fputs(screen->ascii ? (eighths > 0 ? "#" : "") : parts[eighths], screen->stream);
+            screen_ink(screen, INK_PLAIN);
+        }
+        putc('\n', screen->stream);
+    }
 }

@@ -15,29 +15,23 @@ static int clamp_width(long width) {
     return width > SCREEN_WIDTH_MAX ? SCREEN_WIDTH_MAX : (int)width;
 }
 
-static int natural_width(FILE *stream) {
-    struct winsize size;
-    if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return clamp_width(size.ws_col);
+/* https://no-color.org: NO_COLOR, set and not empty, means no colour. */
+struct screen screen_of(FILE *stream, int width, bool ascii) {
     const char *columns = getenv("COLUMNS");
-    char *end = NULL;
-    long width = columns ? strtol(columns, &end, 10) : 0;
-    return columns && end != columns && *end == '\0' && width > 0 ? clamp_width(width) : 80;
-}
-
-/* https://no-color.org: set and not empty means no colour */
-static bool wants_colour(FILE *stream) {
     const char *no_colour = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
-    return isatty(fileno(stream)) && !(no_colour && no_colour[0]) && terminal && strcmp(terminal, "dumb") != 0;
-}
-
-struct screen screen_of(FILE *stream, int width, bool ascii) {
+    struct winsize size;
+    char *end = NULL;
+    long natural = columns ? strtol(columns, &end, 10) : 0;
+    if (!columns || end == columns || *end != '\0' || natural <= 0)
+        natural = 80;
+    if (width <= 0 && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        natural = size.ws_col;
     return (struct screen){
         .stream = stream,
-        .width = width > 0 ? clamp_width(width) : natural_width(stream),
+        .width = clamp_width(width > 0 ? width : natural),
         .ascii = ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
-        .colour = wants_colour(stream),
+        .colour = isatty(fileno(stream)) && !(no_colour && no_colour[0]) && terminal && strcmp(terminal, "dumb") != 0,
     };
 }
 
@@ -49,27 +43,15 @@ struct screen screen_of_html(FILE *stream) {
     return (struct screen){.stream = stream, .width = SCREEN_WIDTH_MAX, .html = true};
 }
 
-static const char *ink_sequence(enum ink ink) {
-    switch (ink) {
-    case INK_STRONG:
-        return "\033[1m";
-    case INK_FAINT:
-        return "\033[2m";
-    case INK_BAR:
-        return "\033[36m";
-    case INK_WARNING:
-        return "\033[33m";
-    case INK_PLAIN:
-        break;
-    }
-    return "\033[0m";
-}
-
 void screen_ink(const struct screen *screen, enum ink ink) {
+    static const char *const sequences[] = {
+        [INK_PLAIN] = "\033[0m", [INK_STRONG] = "\033[1m",   [INK_FAINT] = "\033[2m",
+        [INK_BAR] = "\033[36m",  [INK_WARNING] = "\033[33m",
+    };
     if (screen->marks)
         putc(INK_MARK + (int)ink, screen->stream);
     else if (screen->colour)
-        fputs(ink_sequence(ink), screen->stream);
+        fputs(sequences[ink], screen->stream);
 }
 
 void screen_print(const struct screen *screen, enum ink ink, const char *text) {

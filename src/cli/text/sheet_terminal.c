@@ -172,18 +172,6 @@ static void put_group(const struct layout *layout, const struct sheet_row *row) 
     putc('\n', layout->screen->stream);
 }
 
-static void put_note(const struct screen *screen, int at, const char *text) {
-    if (at + TEXT_GAP + units_text_columns(text) > screen->width)
-        return;
-    fprintf(screen->stream, "%*s", TEXT_GAP, "");
-    screen_print_untrusted(screen, INK_PLAIN, text);
-}
-
-/* The ink of a title is that of its order. */
-static enum ink ink_of(const struct layout *layout, const struct sheet_row *row, unsigned column) {
-    return row ? row->cells[column].ink : layout->block->table.ordered & (1U << column) ? INK_STRONG : INK_FAINT;
-}
-
 /* row: NULL: the titles */
 static void put_row(const struct layout *layout, const struct sheet_row *row) {
     const struct sheet_block *block = layout->block;
@@ -201,7 +189,8 @@ static void put_row(const struct layout *layout, const struct sheet_row *row) {
     for (unsigned i = 0; i < block->column_count; i++) {
         const struct sheet_column *column = &block->columns[i];
         const char *text = sheet_text_of(layout->sheet, &cells[i]);
-        const enum ink ink = ink_of(layout, row, i);
+        const enum ink title_ink = block->table.ordered & (1U << i) ? INK_STRONG : INK_FAINT;
+        const enum ink ink = row ? cells[i].ink : title_ink;
         const int begin = end + gap_before(block, i);
         if (column->kind == SHEET_TEXT) {
             go_to(screen, at, layout->texts);
@@ -209,8 +198,10 @@ static void put_row(const struct layout *layout, const struct sheet_row *row) {
             return;
         }
         end += layout->widths[i];
-        if (row && cells[i].is_note && !has_group_line)
-            put_note(screen, at, text);
+        if (row && cells[i].is_note && !has_group_line && at + TEXT_GAP + units_text_columns(text) <= screen->width) {
+            fprintf(screen->stream, "%*s", TEXT_GAP, "");
+            screen_print_untrusted(screen, INK_PLAIN, text);
+        }
         if (!(layout->shown & 1U << i) || !text[0] || (row && (cells[i].is_note || (i == 0 && row->is_of_same_group))))
             continue;
         const int room = (end < screen->width ? end : screen->width) - begin;

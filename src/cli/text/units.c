@@ -85,26 +85,21 @@ void units_format_seconds(const struct units *units, double seconds, char ret_te
     snprintf(ret_text, UNITS_TEXT_SIZE, "%.24s %s", digits, time_unit(units, thousands));
 }
 
-static void format_bare_cycles(double cycles, char ret_text[UNITS_TEXT_SIZE]) {
+void units_format_cycles(const struct units *units, double cycles, char ret_text[UNITS_TEXT_SIZE]) {
     static const char *const suffixes[] = {"", "k", "M", "G", "T", "P", "E"};
-    size_t thousands = 0;
-    while (cycles >= 999.5 && thousands + 1 < ARRAY_SIZE(suffixes)) {
-        cycles /= 1000;
-        thousands++;
-    }
     char digits[UNITS_TEXT_SIZE];
+    size_t thousands = 0;
+    if (units->frequency_hz > 0) {
+        units_format_seconds(units, cycles / (double)units->frequency_hz, ret_text);
+        return;
+    }
+    for (; cycles >= 999.5 && thousands + 1 < ARRAY_SIZE(suffixes); thousands++)
+        cycles /= 1000;
     if (thousands == 0)
         snprintf(digits, sizeof(digits), "%.0f", cycles);
     else
         format_digits(cycles, digits, sizeof(digits));
     snprintf(ret_text, UNITS_TEXT_SIZE, "%.24s%s", digits, suffixes[thousands]);
-}
-
-void units_format_cycles(const struct units *units, double cycles, char ret_text[UNITS_TEXT_SIZE]) {
-    if (units->frequency_hz > 0)
-        units_format_seconds(units, cycles / (double)units->frequency_hz, ret_text);
-    else
-        format_bare_cycles(cycles, ret_text);
 }
 
 static const char *power_digits(int exponent) {

@@ -14,28 +14,19 @@ void value_text_of_name(enum aggstats_value value, char ret_text[VALUE_TEXT_SIZE
     ret_text[length] = '\0';
 }
 
-/* 4096 -> "4 KiB" */
-static void format_bytes(uint64_t bytes, char ret_text[UNITS_TEXT_SIZE]) {
-    static const char *const suffixes[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    size_t power = 0;
-    for (; bytes >= 1024 && bytes % 1024 == 0; bytes /= 1024)
-        power++;
-    snprintf(ret_text, UNITS_TEXT_SIZE, "%" PRIu64 " %s", bytes, suffixes[power]);
-}
-
 void value_text_of_first(enum aggstats_value value, uint64_t number, const struct units *units,
                          char ret_text[UNITS_TEXT_SIZE]) {
-    if (value == AGGSTATS_CPU)
+    static const char *const suffixes[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    size_t power = 0;
+    if (value == AGGSTATS_CPU) {
         units_format_seconds(units, (double)number / 1e9, ret_text);
-    else if (value == AGGSTATS_SIZE || value == AGGSTATS_OFFSET)
-        format_bytes(number, ret_text);
-    else
+    } else if (value == AGGSTATS_SIZE || value == AGGSTATS_OFFSET) {
+        for (; number >= 1024 && number % 1024 == 0; number /= 1024)
+            power++;
+        snprintf(ret_text, UNITS_TEXT_SIZE, "%" PRIu64 " %s", number, suffixes[power]);
+    } else {
         units_format_count(number, ret_text);
-}
-
-static void format_error(unsigned row, char ret_text[VALUE_TEXT_SIZE]) {
-    const char *name = strerrorname_np((int)row);
-    snprintf(ret_text, VALUE_TEXT_SIZE, "%s", row == 0 ? "none" : name ? name : "unknown");
+    }
 }
 
 void value_text_of_row(enum aggstats_value value, unsigned row, const struct units *units,
@@ -44,7 +35,8 @@ void value_text_of_row(enum aggstats_value value, unsigned row, const struct uni
     char to[UNITS_TEXT_SIZE];
     uint64_t first = aggstats_value_first(value, row);
     if (value == AGGSTATS_ERROR) {
-        format_error(row, ret_text);
+        const char *name = row > 0 ? strerrorname_np((int)row) : "none";
+        snprintf(ret_text, VALUE_TEXT_SIZE, "%s", name ? name : "unknown");
         return;
     }
     if (value == AGGSTATS_PAST_EOF) {
