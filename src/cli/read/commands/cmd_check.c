@@ -3,15 +3,17 @@
  * total latency must be possible for the buckets. It also says how far preemption may have moved calls to other buckets
  * (thesis §3.3.1). */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
+#include "calibration.h"
 #include "command.h"
 #include "figures.h"
 #include "input.h"
 #include "option_table.h"
-#include "preemption_report.h"
+#include "preemption.h"
 #include "screen.h"
 #include "units.h"
 
@@ -101,9 +103,91 @@ static bool is_consistent(const char *name, const struct aggstats_profile *profi
 struct check_options {
     const char *layer; /* NULL: all */
     bool preemption;
-    const char *quantum; /* a time with its unit; NULL: as measured */
-    struct preemption_options terms;
+    const char *quantum;    /* a time with its unit; NULL: from the calibration of the profile's host */
+    double quantum_seconds; /* 0: likewise */
+    unsigned threads;       /* that take turns on a CPU, at least 2 */
 };
+
+/* ---- Preemption --------------------------------------------------------------------------------- */
+
+static struct units_text expected_text(double calls) {
+    struct units_text text;
+    if (calls >= 10)
+        return units_count((uint64_t)llround(calls));
+    snprintf(text.text, sizeof(text.text), calls < 0.01 ? "%.1g" : "%.2f", calls);
+    return text;
+}
+
+/* An op's sum, and a line for each bucket that may have preempted calls. */
+static void print_preempted(const struct preemption_terms *terms, const struct aggstats_profile *profile,
+                            const struct aggstats_op_profile *op, const struct units *units) {
+    struct preemption_estimate estimate;
+    preemption_estimate(terms, profile, op, &estimate);
+    const struct units_text expected = expected_text(estimate.calls.expected);
+    if (estimate.calls.expected < 1) {
+        printf("  %s: negligible: %s of %s calls expected to be preempted\n", op->name, expected.text,
+               units_count(op->calls).text);
+        return;
+    }
+    printf("  %s: up to %s (%s to %s) of %s calls expected to be preempted\n", op->name, expected.text,
+           expected_text(estimate.calls.lower).text, expected_text(estimate.calls.upper).text,
+           units_count(op->calls).text);
+    for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++) {
+        const uint64_t calls = op->buckets[bucket];
+        const double arriving = estimate.arriving[bucket];
+        if (arriving < 1)
+            continue;
+        printf("    %s .. %s: up to %s expected, ",
+               units_cycles(units, aggstats_bucket_lower(bucket, profile->resolution)).text,
+               units_cycles(units, aggstats_bucket_upper(bucket, profile->resolution)).text,
+               expected_text(arriving).text);
+        if (calls == 0)
+            puts("none is there: fewer were preempted");
+        else if (arriving >= (double)calls)
+            printf("%s there: %s\n", units_count(calls).text,
+                   calls == 1 ? "it may be a preempted one" : "all may be preempted ones");
+        else
+            printf("%s there: %.1f %% may be preempted ones\n", units_count(calls).text,
+                   100 * arriving / (double)calls);
+    }
+}
+
+/* Prints the estimate of preemption.h, op by op. Returns STATUS_TROUBLE, and complains, if data for it is missing */
+static enum status print_preemption(const struct check_options *options, const char *name,
+                                    const struct aggstats_profile *profile) {
+    const uint64_t frequency_hz = profile->clock.frequency_hz;
+    const struct units units = {.frequency_hz = frequency_hz, .ascii = screen_of_stdout(0, false).ascii};
+    double quantum_seconds = options->quantum_seconds;
+    if (frequency_hz == 0) {
+        complain("cannot estimate preemption in %s: it does not tell its clock's rate", name);
+        return STATUS_TROUBLE;
+    }
+    if (!options->quantum) {
+        struct calibration calibration;
+        calibration_for_profile(profile, &calibration);
+        const struct characteristic *quantum = calibration_time(&calibration, CHARACTERISTIC_QUANTUM);
+        quantum_seconds = quantum ? quantum->ns.median / 1e9 : 0;
+        calibration_finish(&calibration);
+    }
+    if (quantum_seconds == 0) {
+        complain("cannot estimate preemption in %s: the scheduler's quantum of its host is not known; run 'osprof "
+                 "calibrate' there, or give --quantum",
+                 name);
+        return STATUS_TROUBLE;
+    }
+    const struct preemption_terms terms =
+        preemption_terms_of(profile, quantum_seconds * (double)frequency_hz, options->threads);
+    printf("%s: preemption, if %u threads take turns of %s%s on a CPU", name, terms.threads,
+           units_cycles(&units, terms.quantum_cycles).text, options->quantum ? "" : " (calibrated)");
+    if (terms.yield > 0)
+        printf(" and %.1f %% of calls wait", 100 * terms.yield);
+    puts(":");
+    for (size_t i = 0; i < profile->op_count; i++)
+        print_preempted(&terms, profile, &profile->ops[i], &units);
+    return STATUS_OK;
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
 
 /* Numbers need not agree exactly if they were taken while calls began and ended, or after memory ran out. Reading has
  * already checked what they must satisfy: no more calls in buckets than were made. */
@@ -119,7 +203,7 @@ static enum status check_profile(const struct check_options *options, const char
     if (left > 0)
         printf(", %s left before they returned", units_count(left).text);
     fputs(profile->incomplete ? "; marked incomplete: some calls are missing\n" : "\n", stdout);
-    return options->preemption ? preemption_report_print(name, profile, &options->terms) : STATUS_OK;
+    return options->preemption ? print_preemption(options, name, profile) : STATUS_OK;
 }
 
 static enum status worse(enum status a, enum status b) {
@@ -186,19 +270,19 @@ static const struct option_row rows[] = {
      .min = 2,
      .max = 100000,
      .help = "threads that want each CPU, {}; default: 2",
-     INTO(UNSIGNED, struct check_options, terms.threads)},
+     INTO(UNSIGNED, struct check_options, threads)},
     ROW_LAYER_OF_ALL(struct check_options, layer),
     ROW_PROFILE_ARGUMENTS("PROFILE..."),
     {.kind = OPTION_END},
 };
 
 static enum status run_check(const struct command *command, int argc, char **argv) {
-    struct check_options options = {.terms = {.threads = 2}};
+    struct check_options options = {.threads = 2};
     struct arguments arguments;
     enum status status;
     if (!options_parse(command, argc, argv, &options, &arguments, &status))
         return status;
-    if (options.quantum && !parse_seconds(options.quantum, &options.terms.quantum_seconds))
+    if (options.quantum && !parse_seconds(options.quantum, &options.quantum_seconds))
         return usage_error(command, "--quantum must be a time from 1us to 3600s, such as 4ms, not '%s'",
                            options.quantum);
     if (options_given(&arguments, "quantum threads") && !options.preemption)

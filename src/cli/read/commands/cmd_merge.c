@@ -17,8 +17,6 @@ struct merge_options {
     const char *layer;      /* NULL: all */
     const char *output;     /* NULL or "-": standard output */
     const char *files_from; /* a list of further profiles; "-": standard input */
-    char **names;
-    size_t name_count;
 };
 
 /* The state of one run. */
@@ -78,34 +76,6 @@ static enum status merge_list(struct merge_run *run) {
     return more < 0 ? STATUS_TROUBLE : status;
 }
 
-/* A sum that could not be read back is not written. */
-static enum status merge(const struct merge_options *options) {
-    struct merge_run run = {.options = options, .progress = isatty(STDERR_FILENO)};
-    struct recording sum = {.layers = NULL};
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < options->name_count && status == STATUS_OK; i++)
-        status = merge_one(&run, options->names[i]);
-    if (options->files_from && status == STATUS_OK)
-        status = merge_list(&run);
-    if (status == STATUS_OK && run.merged_count == 0) {
-        complain("nothing to merge: %s names no profile", options->files_from);
-        status = STATUS_TROUBLE;
-    }
-    if (run.progress && run.progress_shown_ns > 0)
-        print_progress("");
-    if (status == STATUS_OK && layer_sums_result(&run.sums, &sum) != 0)
-        status = STATUS_TROUBLE;
-    const int error = status == STATUS_OK ? recording_write(options->output, &sum) : 0;
-    if (error) {
-        complain("cannot write profile %s: %s", options->output, strerror(-error));
-        status = STATUS_TROUBLE;
-    }
-    recording_finish(&sum);
-    layer_sums_finish(&run.sums);
-    file_set_finish(&run.files);
-    return status;
-}
-
 /* ---- The command -------------------------------------------------------------------------------- */
 
 static const struct option_row rows[] = {
@@ -119,17 +89,38 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
+/* A sum that could not be read back is not written. */
 static enum status run_merge(const struct command *command, int argc, char **argv) {
     struct merge_options options = {0};
+    struct merge_run run = {.options = &options, .progress = isatty(STDERR_FILENO)};
+    struct recording sum = {.layers = NULL};
     struct arguments arguments;
     enum status status;
     if (!options_parse(command, argc, argv, &options, &arguments, &status))
         return status;
     if (arguments.rest_count == 0 && !options.files_from)
         return usage_error(command, "no profile given");
-    options.names = arguments.rest;
-    options.name_count = (size_t)arguments.rest_count;
-    return merge(&options);
+    for (int i = 0; i < arguments.rest_count && status == STATUS_OK; i++)
+        status = merge_one(&run, arguments.rest[i]);
+    if (options.files_from && status == STATUS_OK)
+        status = merge_list(&run);
+    if (status == STATUS_OK && run.merged_count == 0) {
+        complain("nothing to merge: %s names no profile", options.files_from);
+        status = STATUS_TROUBLE;
+    }
+    if (run.progress && run.progress_shown_ns > 0)
+        print_progress("");
+    if (status == STATUS_OK && layer_sums_result(&run.sums, &sum) != 0)
+        status = STATUS_TROUBLE;
+    const int error = status == STATUS_OK ? recording_write(options.output, &sum) : 0;
+    if (error) {
+        complain("cannot write profile %s: %s", options.output, strerror(-error));
+        status = STATUS_TROUBLE;
+    }
+    recording_finish(&sum);
+    layer_sums_finish(&run.sums);
+    file_set_finish(&run.files);
+    return status;
 }
 
 const struct command command_merge = {

@@ -79,33 +79,29 @@ static enum status select_groups(const struct show_command *options, struct inpu
 
 /* ---- For people --------------------------------------------------------------------------------- */
 
-static enum status print_groups(const struct show_command *options, struct input *input) {
-    const struct option_list *ops = &options->page.ops;
-    enum status status = report_no_groups(options, input);
-    if (status != STATUS_OK)
-        return status;
-    if (ops->count > 0 && groups_keep_ops(&input->profile, ops->texts, ops->count) != 0) {
-        complain("cannot show %s: no memory", options->profile);
-        return STATUS_TROUBLE;
-    }
-    show_groups(input, input->profile.groupings & groupings_wanted(options), &options->page);
-    return STATUS_OK;
-}
-
 static enum status print_page(const struct show_command *options, struct input *input) {
-    enum status status = input_report_absent_ops(&options->page.ops, &input->profile);
+    const struct option_list *ops = &options->page.ops;
+    enum status status = input_report_absent_ops(ops, &input->profile);
+    int error = 0;
     if (status == STATUS_OK && options->page.joint && input->profile.joint_count == 0) {
         complain("no joint profiles in %s; %s", options->profile,
                  input->is_live ? "live files have none" : "osproffs -o joint=OP:VALUE records them");
         status = STATUS_NOT_SO;
     }
-    if (status != STATUS_OK && input_count_ops(&options->page.ops, &input->profile) == 0)
+    if (status != STATUS_OK && input_count_ops(ops, &input->profile) == 0)
         return status;
     if (options->by && !options->of) {
-        const enum status printed = print_groups(options, input);
-        return printed != STATUS_OK ? printed : status;
+        const enum status missing = report_no_groups(options, input);
+        if (missing != STATUS_OK)
+            return missing;
+        if (ops->count > 0)
+            error = groups_keep_ops(&input->profile, ops->texts, ops->count);
+        if (error == 0)
+            show_groups(input, input->profile.groupings & groupings_wanted(options), &options->page);
+    } else {
+        error = show_page(input, &options->page);
     }
-    if (show_page(input, &options->page) == 0)
+    if (error == 0)
         return status;
     complain("cannot show %s: no memory", options->profile);
     return STATUS_TROUBLE;

@@ -49,15 +49,6 @@ static enum status complain_not_looked(const char *name, const struct aggstats_p
 
 /* ---- For other programs ------------------------------------------------------------------------- */
 
-/* The parts of a profile that are printed: slow calls, causes and calls in flight of the chosen operations. */
-struct told {
-    struct aggstats_profile profile; /* shares all but the arrays with the whole */
-    struct aggstats_cause *causes;
-    struct aggstats_call *in_flight;
-    struct aggstats_call *slow_calls;
-    struct aggstats_caller *callers;
-};
-
 /* Prints the parts of a profile that the page would have: slow calls, causes and calls in flight of the chosen operations.
  * These share all but the arrays with the whole. */
 static enum status print_json(const struct why_command *options, const struct aggstats_profile *whole) {

@@ -4,7 +4,6 @@
 
 #include "calibration.h"
 #include "compare.h"
-#include "correlate.h"
 #include "sheet.h"
 
 struct comparison {
@@ -40,14 +39,5 @@ const char *comparison_list_name(enum compare_list list);
 
 /* ... and for the change of a peak: "moved". */
 const char *comparison_change_name(enum peak_change change);
-
-/* ---- Operations of one profile that were called equally often ----------------------------------- */
-
-void correlation_print(const struct correlations *correlations, const struct aggstats_profile *profile,
-                       const struct screen *screen);
-
-/* The same as JSON, after docs/correlation.schema.json, on standard output. name: the profile's */
-void correlation_print_json(const struct correlations *correlations, const struct aggstats_profile *profile,
-                            const char *name);
 
 #endif
