@@ -116,21 +116,6 @@ static const struct aggstats_label *find_whose(const struct aggstats_profile *pr
     return found;
 }
 
-/* "calls", or with a group "calls of program cc1", "calls on /src/a.c" */
-static void add_calls(const struct putting *it, const struct aggstats_label *whose, struct str *text) {
-    static const char on[] = "calls on ";
-    const bool is_path = whose && strncmp(whose->key, on, strlen(on)) == 0;
-    const struct screen *screen = &it->sheet->screen;
-    if (!whose) {
-        str_add(text, !it->is_of_disk ? "calls" : it->model->sum.calls == 0 ? "requests" : "requests of all programs");
-        return;
-    }
-    CLEANUP_FREE char *key = screen_cut(screen, is_path ? "calls on" : whose->key, WHOSE_COLUMNS, SCREEN_BEGINNING);
-    CLEANUP_FREE char *value = screen_cut(screen, whose->value, is_path ? PLACE_COLUMNS : WHOSE_COLUMNS,
-                                          is_path ? SCREEN_END : SCREEN_BEGINNING);
-    str_addf(text, "%s %s", key ? key : "", value ? value : "");
-}
-
 /* "in 9.78 s of them (79 % ± 1) calls to /srv/data were in flight, up to 4 at a time" */
 static void add_busy(const struct putting *it, struct str *text) {
     const struct answer_model *model = it->model;
@@ -154,11 +139,21 @@ static void add_busy(const struct putting *it, struct str *text) {
         str_addf(text, ", up to %llu at a time", (unsigned long long)model->busy_most);
 }
 
-/* "calls to /srv/data took 9.78 s (79.0 %), overlapping ones added up" */
+/* "calls to /srv/data took 9.78 s (79.0 %), overlapping ones added up"; of a group "calls of program cc1 to ..." */
 static void add_sum(const struct putting *it, const struct aggstats_label *whose, struct str *text) {
+    static const char on[] = "calls on ";
     const struct answer_model *model = it->model;
+    const struct screen *screen = &it->sheet->screen;
+    const bool is_path = whose && strncmp(whose->key, on, strlen(on)) == 0;
     str_add(text, model->sum.calls == 0 ? "no " : "");
-    add_calls(it, whose, text);
+    if (whose) {
+        CLEANUP_FREE char *key = screen_cut(screen, is_path ? "calls on" : whose->key, WHOSE_COLUMNS, SCREEN_BEGINNING);
+        CLEANUP_FREE char *value = screen_cut(screen, whose->value, is_path ? PLACE_COLUMNS : WHOSE_COLUMNS,
+                                              is_path ? SCREEN_END : SCREEN_BEGINNING);
+        str_addf(text, "%s %s", key ? key : "", value ? value : "");
+    } else {
+        str_add(text, !it->is_of_disk ? "calls" : model->sum.calls == 0 ? "requests" : "requests of all programs");
+    }
     add_place(it, text, "to");
     if (model->sum.calls == 0) {
         str_add(text, it->is_at_least ? " were seen" : "");
@@ -283,19 +278,6 @@ static void add_subject(const struct putting *it, const struct advice *advice, s
         str_addf(text, "%s%s", place->grouping == AGGSTATS_BY_FILE ? " on " : " in ", shown);
 }
 
-/* "3,000 calls", "1,000 of 1,100 calls for what is not there" */
-static void add_advised_calls(const struct advice *advice, struct str *text) {
-    const struct units_text calls = units_count(advice->calls);
-    if (advice->rule == ADVICE_TINY_READS || advice->rule == ADVICE_TINY_WRITES)
-        str_addf(text, "%s calls of %s each", calls.text, units_bytes(advice->bytes).text);
-    else if (advice->rule == ADVICE_MISSING)
-        str_addf(text, "%s of %s calls for what is not there", calls.text, units_count(advice->of_calls).text);
-    else if (advice->rule == ADVICE_REOPENED)
-        str_addf(text, "opened %s times", calls.text);
-    else
-        str_addf(text, "%s calls", calls.text);
-}
-
 /* Rounded up, as bounds are. */
 static struct units_text percent_text(double percent) {
     struct units_text text;
@@ -303,20 +285,27 @@ static struct units_text percent_text(double percent) {
     return screen_firm(text);
 }
 
-/* "...: sync once for many can save at most 43 % in calls and 5 % between them". Where all of the rest may be saved too,
- * that is no bound, and has no figure. */
+/* "FSYNC by sqlite3 in /db: 3,000 calls, one at a time in 5 s of 9 s: sync once for many can save at most 43 % in calls and
+ * 5 % between them". Where all of the rest may be saved too, that is no bound, and has no figure. */
 static void put_advice(const struct putting *it, const struct advice *advice) {
     const double percent = ceil(100 * advice->bound);
     const double between_percent = fmin(ceil(100 * advice->between), 100 - percent);
+    const struct units_text calls = units_count(advice->calls);
     CLEANUP_STR struct str text = {0};
     add_subject(it, advice, &text);
     str_add(&text, ": ");
-    if (advice->rule != ADVICE_MOUNT) { /* how much that added is said before */
-        add_advised_calls(advice, &text);
+    if (advice->rule == ADVICE_TINY_READS || advice->rule == ADVICE_TINY_WRITES)
+        str_addf(&text, "%s calls of %s each", calls.text, units_bytes(advice->bytes).text);
+    else if (advice->rule == ADVICE_MISSING)
+        str_addf(&text, "%s of %s calls for what is not there", calls.text, units_count(advice->of_calls).text);
+    else if (advice->rule == ADVICE_REOPENED)
+        str_addf(&text, "opened %s times", calls.text);
+    else if (advice->rule != ADVICE_MOUNT) /* how much that added is said before */
+        str_addf(&text, "%s calls", calls.text);
+    if (advice->rule != ADVICE_MOUNT)
         str_addf(&text, "%s %s%s of %s: ", advice->is_one_at_a_time ? ", one at a time in" : ", in",
                  advice->is_exact ? "" : "about ", time_of(it->sheet, advice->busy_cycles).text,
                  time_of(it->sheet, it->elapsed).text);
-    }
     str_addf(&text, "%s can save at most %s in calls", advice_remedy(advice->rule), percent_text(percent).text);
     if (between_percent >= 1 && percent + between_percent >= 100)
         str_add(&text, ", besides the work between them");
@@ -364,31 +353,26 @@ static void put_missed_bytes(const struct putting *it) {
                   units_bytes(witness->elsewhere).text);
 }
 
-/* Of each kind of programs only the first names; the heading has more. */
-static void put_not_seen(const struct putting *it) {
-    const uint64_t faults = it->model->major_faults;
-    CLEANUP_STR struct str kinds = {0};
-    CLEANUP_STR struct str text = {0};
-    if (it->has_unseen)
-        facts_text_add_not_seen(&kinds, it->profile, NOT_SEEN_NAMES);
-    CLEANUP_FREE char *what = screen_cut(&it->sheet->screen, str_text(&kinds), NOT_SEEN_COLUMNS, SCREEN_BEGINNING);
-    str_addf(&text, "Not seen: %s", what ? what : "");
-    if (faults > 0)
-        str_addf(&text, "%spage faults of mapped files (%s major in all)", it->has_unseen ? ", " : "",
-                 units_count(faults).text);
-    it->sheet->rank = NOT_SEEN;
-    sheet_warning(it->sheet, "%s", str_text(&text));
-}
-
-/* The remedy is true of all kinds of programs and calls. A user's mount is in a user namespace, in which set-id bits do
- * nothing. The command of `attach` begins its sentence, so that it is not broken. */
+/* Of each kind of programs only the first names are there; the heading has more. The remedy is true of all kinds of programs
+ * and calls. A user's mount is in a user namespace, in which set-id bits do nothing. The command of `attach` begins its
+ * sentence, so that it is not broken. */
 static void put_missing(const struct putting *it) {
     const struct answer_source *source = it->page->source;
-    const bool is_any_unseen = it->has_unseen || it->model->major_faults > 0;
+    const uint64_t faults = it->model->major_faults;
+    const bool is_any_unseen = it->has_unseen || faults > 0;
+    CLEANUP_STR struct str not_seen = {0};
     CLEANUP_STR struct str not_told = {0};
     put_missed_bytes(it);
+    if (it->has_unseen)
+        facts_text_add_not_seen(&not_seen, it->profile, NOT_SEEN_NAMES);
+    CLEANUP_FREE char *what = screen_cut(&it->sheet->screen, str_text(&not_seen), NOT_SEEN_COLUMNS, SCREEN_BEGINNING);
+    str_cut(&not_seen, 0);
+    if (faults > 0)
+        str_addf(&not_seen, "%spage faults of mapped files (%s major in all)", it->has_unseen ? ", " : "",
+                 units_count(faults).text);
+    it->sheet->rank = NOT_SEEN;
     if (is_any_unseen)
-        put_not_seen(it);
+        sheet_warning(it->sheet, "Not seen: %s%s", what ? what : "", str_text(&not_seen));
     facts_text_add_not_told(&not_told, it->profile);
     it->sheet->rank = NOT_TOLD;
     if (not_told.length > 0)
@@ -398,7 +382,7 @@ static void put_missing(const struct putting *it) {
         sheet_sentence(it->sheet, 0, "A mount over their files sees them: osprof run --layers fs -d DIR%s",
                        it->profile->not_seen[AGGSTATS_UNSEEN_SET_ID] > 0 ? ", for set-id programs as root" : "");
     it->sheet->rank = ATTACH;
-    if (source->attach && it->model->major_faults == 0)
+    if (source->attach && faults == 0)
         sheet_sentence(it->sheet, 0, "%s sees them while they run, on that file system", source->attach);
 }
 
@@ -421,15 +405,17 @@ static void put_in_flight(const struct putting *it) {
                    oldest->chain ? holders_format_thing(oldest->chain, holder, sizeof(holder)) : "");
 }
 
-/* Of the operation that comes first, the longest call with its main cause of which is known who or what had what it waited
- * for: "Slow: FLOCK of 2.7 s waited for the flock of /srv/x, held by backup 992" */
-static void put_holder(const struct putting *it) {
+/* Of the operation that comes first: its longest call with its main cause, if the holder is known, as "Slow: FLOCK of 2.7 s
+ * waited for the flock of /srv/x, held by backup 992". And "Slow: 4,120 of 4,203 FSYNCs from commit_row of db". */
+static void put_slow(const struct putting *it) {
     static const struct aggstats_why unknown = {.words = ""};
     const struct aggstats_profile *profile = it->profile;
     const char *op = it->model->peak_count > 0 ? it->model->peaks[0].op->name : "";
+    const char *called = facts_text_first_called(profile);
     const struct aggstats_why *cause = &unknown;
     const struct aggstats_call *longest = NULL;
     char holder[HOLDERS_SHORT_SIZE];
+    CLEANUP_STR struct str callers = {0};
     for (size_t i = 0; i < profile->cause_count && cause == &unknown; i++)
         if (strcmp(profile->causes[i].op, op) == 0)
             cause = &profile->causes[i].why;
@@ -444,14 +430,8 @@ static void put_holder(const struct putting *it) {
         sheet_sentence(it->sheet, 0, "Slow: %s of %s waited for %s", longest->op,
                        time_of(it->sheet, (double)longest->latency_cycles).text,
                        holders_format_thing(longest->chain, holder, sizeof(holder)));
-}
-
-/* "Slow: 4,120 of 4,203 FSYNCs from commit_row of db" */
-static void put_callers(const struct putting *it) {
-    const char *op = facts_text_first_called(it->profile);
-    CLEANUP_STR struct str callers = {0};
     it->sheet->rank = CALLERS;
-    if (op && facts_text_add_callers(&callers, it->profile, op))
+    if (called && facts_text_add_callers(&callers, profile, called))
         sheet_sentence(it->sheet, 0, "Slow: %s", str_text(&callers));
 }
 
@@ -463,39 +443,12 @@ enum column { COLUMN_SHARE, COLUMN_NAME, COLUMN_CALLS, COLUMN_P50, COLUMN_LONGES
 #define CAUSE_COLUMNS_MIN 18
 #define PLACE_COLUMNS_MIN 14
 
-/* What is true of some of the peaks. */
-struct peaks {
-    bool has_causes;
-    bool has_observed; /* causes */
-    bool has_places;
-    bool has_uneven; /* p50 does not explain all of the shares */
-    bool has_some;   /* of the calls of an operation */
-    bool has_paths;
-    bool has_queued; /* how long requests waited before a disk got them */
-};
-
 static bool is_observed(const struct answer_peak *peak) {
     return peak->wait || peak_reason_is_seen(&peak->reason);
 }
 
-/* Of the first ones. */
-static struct peaks look_at(const struct answer_model *model, size_t count) {
-    struct peaks peaks = {.has_causes = false};
-    for (size_t i = 0; i < count; i++) {
-        const struct answer_peak *peak = &model->peaks[i];
-        peaks.has_causes |= peak->wait || peak_reason_name(&peak->reason, peak->op)[0];
-        peaks.has_observed |= is_observed(peak);
-        peaks.has_places |= peak->place || peak->is_file_unknown;
-        peaks.has_uneven |= peak->is_uneven;
-        peaks.has_some |= peak->peak.calls < peak->op_calls;
-        peaks.has_paths |= peak->place != NULL;
-        peaks.has_queued |= layers_is_queued(LAYER_IS_BLOCK, peak->op->name);
-    }
-    return peaks;
-}
-
 /* An upper bound has a sign. Beside observed causes, a probable one has a question mark. */
-static void add_peak(struct sheet *sheet, const struct answer_peak *peak, const struct peaks *peaks) {
+static void add_peak(struct sheet *sheet, const struct answer_peak *peak, bool has_observed) {
     char words[AGGSTATS_WHY_TEXT_SIZE];
     const char *reason = peak_reason_name(&peak->reason, peak->op);
     sheet_add_share(sheet, peak->cost_share);
@@ -510,33 +463,49 @@ static void add_peak(struct sheet *sheet, const struct answer_peak *peak, const 
     if (peak->wait)
         sheet_add(sheet, aggstats_why_text(&peak->wait->why, words));
     else
-        sheet_addf(sheet, "%s%s", reason, reason[0] && peaks->has_observed && !is_observed(peak) ? "?" : "");
+        sheet_addf(sheet, "%s%s", reason, reason[0] && has_observed && !is_observed(peak) ? "?" : "");
     sheet_add(sheet, peak->is_file_unknown ? "(file not known: by=file)" : peak->place ? groups_name(peak->place) : "");
 }
 
 /* A table of the first ones. */
 static void put_peaks(const struct putting *it, size_t count) {
-    const struct peaks peaks = look_at(it->model, count);
-    const char *base = peaks.has_paths ? groups_base(it->profile) : NULL; /* where the paths begin */
+    bool has_observed = false; /* causes */
+    bool has_some = false;     /* of the calls of an operation */
+    bool has_paths = false;
+    bool has_queued = false; /* how long requests waited before a disk got them */
+    unsigned hidden = 1U << COLUMN_LONGEST | 1U << COLUMN_CAUSE | 1U << COLUMN_PLACE;
+    for (size_t i = 0; i < count; i++) {
+        const struct answer_peak *peak = &it->model->peaks[i];
+        has_observed |= is_observed(peak);
+        has_some |= peak->peak.calls < peak->op_calls;
+        has_paths |= peak->place != NULL;
+        has_queued |= layers_is_queued(LAYER_IS_BLOCK, peak->op->name);
+        if (peak->is_uneven) /* p50 does not explain all of the shares */
+            hidden &= ~(1U << COLUMN_LONGEST);
+        if (peak->wait || peak_reason_name(&peak->reason, peak->op)[0])
+            hidden &= ~(1U << COLUMN_CAUSE);
+        if (peak->place || peak->is_file_unknown)
+            hidden &= ~(1U << COLUMN_PLACE);
+    }
+    const char *base = has_paths ? groups_base(it->profile) : NULL; /* where the paths begin */
     CLEANUP_STR struct str place_title = {0};
     str_addf(&place_title, "mostly on%s%s", base ? ", in " : "", base ? base : "");
     const struct sheet_column columns[] = {
         [COLUMN_SHARE] = {"of time", SHEET_NUMBER, 0, 8, .title_in_html = "of call time"}, /* not the headline's */
         [COLUMN_NAME] = {"spent in", SHEET_NAME, 1},
         [COLUMN_CALLS] = {"calls", SHEET_NUMBER, 2, 9},
-        [COLUMN_P50] = {peaks.has_some ? "their p50" : "p50", SHEET_NUMBER, 3, 10},
+        [COLUMN_P50] = {has_some ? "their p50" : "p50", SHEET_NUMBER, 3, 10},
         [COLUMN_LONGEST] = {"longest", SHEET_NUMBER, 4, 10},
-        [COLUMN_CAUSE] = {peaks.has_observed ? "cause" : "may be", SHEET_LINE, 5, CAUSE_COLUMNS_MIN},
+        [COLUMN_CAUSE] = {has_observed ? "cause" : "may be", SHEET_LINE, 5, CAUSE_COLUMNS_MIN},
         [COLUMN_PLACE] = {str_text(&place_title), SHEET_PLACE, 6, PLACE_COLUMNS_MIN},
     };
     sheet_gap(it->sheet);
     struct sheet_table *table = SHEET_TABLE(it->sheet, columns);
     table->fills = true;
-    table->hidden = (peaks.has_uneven ? 0 : 1U << COLUMN_LONGEST) | (peaks.has_causes ? 0 : 1U << COLUMN_CAUSE) |
-                    (peaks.has_places ? 0 : 1U << COLUMN_PLACE);
+    table->hidden = hidden;
     for (size_t i = 0; i < count; i++)
-        add_peak(it->sheet, &it->model->peaks[i], &peaks);
-    if (peaks.has_queued)
+        add_peak(it->sheet, &it->model->peaks[i], has_observed);
+    if (has_queued)
         sheet_legend(it->sheet, ANSWER_QUEUED);
     sheet_gap(it->sheet);
 }
@@ -673,14 +642,18 @@ static void put_moved(const struct putting *it) {
         sheet_entry(it->sheet, FORM_ENTRY, "bytes", "none read or written");
 }
 
-/* Kinds that do not fit are counted as others. Searches for what is not there follow what is a failure for certain. */
-static void put_failures(const struct putting *it) {
+/* Kinds that do not fit are counted as others. Searches for what is not there follow what is a failure for certain. That
+ * nothing failed is not known where some calls are not told. */
+static void put_failed(const struct putting *it) {
     const struct answer_model *model = it->model;
+    const bool are_all_told = strcmp(layers_name(it->profile), "syscall") != 0;
     wide_count others = model->failed_calls;
-    it->sheet->rank = FAILED;
+    CLEANUP_STR struct str text = {0};
     for (size_t i = 0; i < model->failure_count; i++)
         others -= model->failures[i].calls;
-    sheet_list(it->sheet, "failed", 2, others);
+    it->sheet->rank = FAILED;
+    if (model->failure_count > 0)
+        sheet_list(it->sheet, "failed", 2, others);
     for (size_t i = 0; i < model->failure_count; i++) {
         const struct answer_failure *failure = &model->failures[i];
         const bool is_first_search = failure->is_search && (i == 0 || !model->failures[i - 1].is_search);
@@ -691,22 +664,11 @@ static void put_failures(const struct putting *it) {
                    failure->op->name, failure->is_search ? "" : " ",
                    failure->is_search ? "" : aggstats_failure_name(failure->failure), units_count(failure->calls).text);
     }
-}
-
-/* That nothing failed is not known where some calls are not told. */
-static void put_failed(const struct putting *it) {
-    const bool are_all_told = strcmp(layers_name(it->profile), "syscall") != 0;
-    const wide_count asked_for = it->model->asked_for;
-    CLEANUP_STR struct str text = {0};
-    if (it->model->failure_count > 0) {
-        put_failures(it);
+    if (model->failure_count > 0 || !model->knows_outcomes || !are_all_told)
         return;
-    }
-    if (!it->model->knows_outcomes || !are_all_told)
-        return;
-    if (asked_for > 0)
-        str_addf(&text, "nothing but %s quer%s for what is not there", units_count(asked_for).text,
-                 asked_for == 1 ? "y" : "ies");
+    if (model->asked_for > 0)
+        str_addf(&text, "nothing but %s quer%s for what is not there", units_count(model->asked_for).text,
+                 model->asked_for == 1 ? "y" : "ies");
     it->sheet->rank = NONE_FAILED;
     sheet_entry(it->sheet, FORM_ENTRY, "failed", "%s",
                 text.length > 0 && SCREEN_KEY_COLUMNS + (int)text.length <= it->sheet->screen.width ? str_text(&text)
@@ -769,8 +731,7 @@ void answer_page_put(struct sheet *sheet, const struct answer_page *page) {
     put_all_advice(&it);
     put_missing(&it);
     put_in_flight(&it);
-    put_holder(&it);
-    put_callers(&it);
+    put_slow(&it);
     put_tables_of_peaks(&it);
     put_all_groups(&it);
     put_moved(&it);

@@ -27,22 +27,8 @@ static void finish_loaded(struct loaded *loaded) {
     free(loaded->origins);
 }
 
-/* A file given twice would make noise seem smaller than it is. */
-static bool is_new(const struct loaded *loaded, const struct origin *origin) {
-    for (size_t i = 0; i < loaded->count && origin->name; i++) {
-        const struct origin *other = &loaded->origins[i];
-        if (!other->name || other->device != origin->device || other->inode != origin->inode)
-            continue;
-        if (strcmp(other->name, origin->name) == 0)
-            complain("%s is given twice: a run counts once, and on one side", origin->name);
-        else
-            complain("%s and %s are the same file: a run counts once, and on one side", other->name, origin->name);
-        return false;
-    }
-    return true;
-}
-
-/* Takes an input over, if it is comparable with those before. Errors: reported to the user */
+/* Takes an input over, if it is comparable with those before. A file given twice would make noise seem smaller than it is.
+ * Errors: reported to the user */
 static bool take_input(struct loaded *loaded, const struct input *input, const char *first_name, const char *name) {
     const struct origin origin = {.name = input->is_file ? name : NULL, .device = input->device, .inode = input->inode};
     const char *layer = layers_name(&input->profile);
@@ -51,8 +37,16 @@ static bool take_input(struct loaded *loaded, const struct input *input, const c
         complain("cannot compare %s with %s: one is of the layer %s, the other of %s", first_name, name, first, layer);
         return false;
     }
-    if (!is_new(loaded, &origin))
+    for (size_t i = 0; i < loaded->count && origin.name; i++) {
+        const struct origin *other = &loaded->origins[i];
+        if (!other->name || other->device != origin.device || other->inode != origin.inode)
+            continue;
+        if (strcmp(other->name, name) == 0)
+            complain("%s is given twice: a run counts once, and on one side", name);
+        else
+            complain("%s and %s are the same file: a run counts once, and on one side", other->name, name);
         return false;
+    }
     loaded->origins[loaded->count] = origin;
     loaded->profiles[loaded->count++] = input->profile; /* all that an input owns */
     return true;
@@ -77,19 +71,6 @@ static bool load_names(struct loaded *loaded, const struct compare_sets *sets, c
     return is_whole;
 }
 
-static int complain_not_compared(int err) {
-    if (err == -EDOM)
-        complain("cannot compare these profiles: some tell their clock's rate and others do not; add a line "
-                 "\"# clock: tsc HZ Hz\" to those if you know it");
-    else if (err == -EOVERFLOW)
-        complain("cannot compare these profiles: the sum of a side does not fit 64 bits");
-    else if (err == -ERANGE)
-        complain("cannot compare these profiles: their clock rates are too far apart for their latencies");
-    else
-        complain("cannot compare these profiles: %s", strerror(-err));
-    return err;
-}
-
 /* "a1.osprof ... a5.osprof" */
 static void name_set(const struct name_set *names, char *ret_text, size_t size) {
     const char *first = names->names[0];
@@ -103,8 +84,17 @@ static void name_set(const struct name_set *names, char *ret_text, size_t size) 
 static int compare_loaded(const struct compare_sets *sets, const struct loaded *loaded, const struct name_set *a,
                           const struct name_set *b, struct compared_sets *ret_sets) {
     int err = verdict_compare(loaded->profiles, a->count, loaded->count, &sets->options, &ret_sets->result);
+    if (err == -EDOM)
+        complain("cannot compare these profiles: some tell their clock's rate and others do not; add a line "
+                 "\"# clock: tsc HZ Hz\" to those if you know it");
+    else if (err == -EOVERFLOW)
+        complain("cannot compare these profiles: the sum of a side does not fit 64 bits");
+    else if (err == -ERANGE)
+        complain("cannot compare these profiles: their clock rates are too far apart for their latencies");
+    else if (err)
+        complain("cannot compare these profiles: %s", strerror(-err));
     if (err)
-        return complain_not_compared(err);
+        return err;
     /* If each is of one run of a command, the elapsed time is of interest. */
     bool are_jobs = true;
     for (size_t i = 0; i < loaded->count && are_jobs; i++)

@@ -81,29 +81,6 @@ static void format_times(double ratio, char ret_text[UNITS_TEXT_SIZE]) {
         snprintf(ret_text, UNITS_TEXT_SIZE, "%.*f", fabs(ratio - 1) < 0.2 ? 2 : 1 + (ratio < 1), ratio);
 }
 
-/* The sentence about an op that both have: "took 2.0 times as long and was called 1.3 times as often"; "took 1.02 times
- * as long, in other latencies"; "took 1.00 us a call after 0 ns". */
-static void add_sentence(const struct page *page, const struct compare_op *op, struct str *text) {
-    const double least = page->result->options.similar_percent / 100;
-    const bool is_same_mean = op->a->total_cycles == 0 && op->b->total_cycles == 0;
-    const bool is_small_mean = is_same_mean || fabs(op->mean_ratio - 1) < least;
-    const bool is_small = is_small_mean && fabs(op->calls_ratio - 1) < least;
-    const bool has_mean = !is_same_mean && (is_small || !is_small_mean);
-    const bool has_calls = is_small ? op->a->calls != op->b->calls : fabs(op->calls_ratio - 1) >= least;
-    char times[UNITS_TEXT_SIZE];
-    format_times(op->mean_ratio, times);
-    if (has_mean && op->mean_ratio > 0)
-        str_addf(text, "took %s times as long", times);
-    else if (has_mean)
-        str_addf(text, "took %s a call after %s",
-                 units_cycles(&page->sheet->units, (double)op->b->total_cycles / (double)op->b_finished).text,
-                 units_cycles(&page->sheet->units, (double)op->a->total_cycles / (double)op->a_finished).text);
-    format_times(op->calls_ratio, times);
-    if (has_calls)
-        str_addf(text, "%swas called %s times as often", has_mean ? " and " : "", times);
-    str_add(text, is_small && op->list == COMPARE_CHANGED ? ", in other latencies" : "");
-}
-
 /* ---- Heading ------------------------------------------------------------------------------------ */
 
 static void put_profile(const struct page *page, const char *key, const char *name,
@@ -157,57 +134,41 @@ static void put_method(const struct page *page) {
                    options->apart_calls_percent, options->apart_latency_percent);
 }
 
-/* "A is of the layer user, B of the layer fs: operations of the same name are other calls there." */
-static void warn_of_layers(const struct page *page) {
-    const char *a = aggstats_profile_label(&page->result->a, "layer");
-    const char *b = aggstats_profile_label(&page->result->b, "layer");
-    const struct screen *screen = &page->sheet->screen;
-    CLEANUP_FREE char *a_shown = a ? screen_cut(screen, a, LAYER_COLUMNS_MAX, SCREEN_BEGINNING) : NULL;
-    CLEANUP_FREE char *b_shown = b ? screen_cut(screen, b, LAYER_COLUMNS_MAX, SCREEN_BEGINNING) : NULL;
-    if (a_shown && b_shown && strcmp(a, b) != 0)
-        sheet_warning(page->sheet,
-                      "A is of the layer %s, B of the layer %s: operations of the same name are other calls there.",
-                      a_shown, b_shown);
-}
-
-/* "2 of 11 operations changed, 3 may be noise, 6 are the same." */
-static void put_answer(const struct page *page) {
+/* "2 of 11 operations changed, 3 may be noise, 6 are the same.", and what was compared. */
+static void put_heading(const struct page *page) {
     const struct compare_result *result = page->result;
     const size_t same = result->list_counts[COMPARE_SAME];
+    struct sheet *sheet = page->sheet;
+    const char *a = aggstats_profile_label(&result->a, "layer");
+    const char *b = aggstats_profile_label(&result->b, "layer");
+    CLEANUP_FREE char *a_shown = a ? screen_cut(&sheet->screen, a, LAYER_COLUMNS_MAX, SCREEN_BEGINNING) : NULL;
+    CLEANUP_FREE char *b_shown = b ? screen_cut(&sheet->screen, b, LAYER_COLUMNS_MAX, SCREEN_BEGINNING) : NULL;
+    if (a_shown && b_shown && strcmp(a, b) != 0)
+        sheet_warning(sheet,
+                      "A is of the layer %s, B of the layer %s: operations of the same name are other calls there.",
+                      a_shown, b_shown);
     if (result->op_count == 0)
-        sheet_line(page->sheet, 0, "Nothing to compare: neither profile has calls.");
+        sheet_line(sheet, 0, "Nothing to compare: neither profile has calls.");
     else if (result->is_identical)
-        sheet_line(page->sheet, 0, "A and B are identical: the same calls and latencies in %zu operation%s.",
+        sheet_line(sheet, 0, "A and B are identical: the same calls and latencies in %zu operation%s.",
                    result->op_count, units_plural(result->op_count));
     else
-        sheet_line(page->sheet, 0, "%zu of %zu operation%s changed, %zu may be noise, %zu %s the same.",
+        sheet_line(sheet, 0, "%zu of %zu operation%s changed, %zu may be noise, %zu %s the same.",
                    result->list_counts[COMPARE_CHANGED], result->op_count, units_plural(result->op_count),
                    result->list_counts[COMPARE_MAYBE_NOISE], same, same == 1 ? "is" : "are");
-    sheet_gap(page->sheet);
-}
-
-static void put_heading(const struct page *page) {
-    warn_of_layers(page);
-    put_answer(page);
-    put_profile(page, "A", page->comparison->a_name, &page->result->a);
-    put_profile(page, "B", page->comparison->b_name, &page->result->b);
+    sheet_gap(sheet);
+    put_profile(page, "A", page->comparison->a_name, &result->a);
+    put_profile(page, "B", page->comparison->b_name, &result->b);
     put_differing_labels(page);
-    if (page->result->rescaled)
-        sheet_entry(page->sheet, FORM_KEYED, "clock", "both at %.3f MHz",
-                    (double)page->result->a.clock.frequency_hz / 1e6);
-    if (page->result->rescaled && page->result->allowance_buckets > 0)
-        sheet_span(page->sheet, INK_PLAIN, "; that alone may move calls by %.2g buckets",
-                   page->result->allowance_buckets);
+    if (result->rescaled)
+        sheet_entry(sheet, FORM_KEYED, "clock", "both at %.3f MHz", (double)result->a.clock.frequency_hz / 1e6);
+    if (result->rescaled && result->allowance_buckets > 0)
+        sheet_span(sheet, INK_PLAIN, "; that alone may move calls by %.2g buckets", result->allowance_buckets);
     if (page->comparison->verbose)
         put_method(page);
 }
 
 /* ---- Table -------------------------------------------------------------------------------------- */
-
-/* Operations with a line in the table. */
-static size_t row_count(const struct page *page) {
-    return page->comparison->all ? page->result->op_count : page->result->list_counts[COMPARE_CHANGED];
-}
 
 /* Ratios stand behind the figures that they are of. */
 enum column {
@@ -303,27 +264,6 @@ static void put_changes(const struct page *page, const struct compare_op *op) {
     }
 }
 
-static void put_peak(const struct page *page, const struct peak_pair *pair) {
-    const bool is_new = pair->change == PEAK_APPEARED;
-    const struct peak *lone = is_new ? &pair->b : &pair->a;
-    const struct units_text place = place_of(page, lone);
-    const struct units_text calls = units_count(lone->calls);
-    struct sheet *sheet = page->sheet;
-    if (is_new || pair->change == PEAK_VANISHED) {
-        sheet_line(sheet, 2, "peak %s around %s: %s call%s, %.1f %% of the latency", is_new ? "appeared" : "vanished",
-                   place.text, calls.text, units_plural(lone->calls), 100 * lone->latency_share);
-        return;
-    }
-    if (pair->change == PEAK_MOVED)
-        sheet_line(sheet, 2, "peak moved from %s to %s", place.text, place_of(page, &pair->b).text);
-    else
-        sheet_line(sheet, 2, "peak stayed around %s", place.text);
-    if (pair->a.calls == pair->b.calls)
-        sheet_span(sheet, INK_PLAIN, ": %s call%s", calls.text, units_plural(pair->a.calls));
-    else
-        sheet_span(sheet, INK_PLAIN, ": %s %s %s calls", calls.text, page->arrow, units_count(pair->b.calls).text);
-}
-
 /* The name of a peak; empty: unknown, or there is no such peak. */
 static const char *label_of(const struct calibration *calibration, const struct aggstats_profile *profile,
                             const struct aggstats_op_profile *op, const struct peak *peak) {
@@ -334,18 +274,33 @@ static const char *label_of(const struct calibration *calibration, const struct 
     return peak_reason_text(&reason, op);
 }
 
-/* One line if both are the same. */
-static void put_peak_labels(const struct page *page, const struct compare_op *op, const struct peak_pair *pair) {
-    const bool is_lone = pair->change == PEAK_APPEARED || pair->change == PEAK_VANISHED;
-    const char *a =
-        pair->change == PEAK_APPEARED ? "" : label_of(page->comparison->a_times, &page->result->a, op->a, &pair->a);
+/* What became of it, and its names, which are one line if both are the same. */
+static void put_peak(const struct page *page, const struct compare_op *op, const struct peak_pair *pair) {
+    const bool is_new = pair->change == PEAK_APPEARED;
+    const bool is_lone = is_new || pair->change == PEAK_VANISHED;
+    const struct peak *first = is_new ? &pair->b : &pair->a;
+    const struct units_text place = place_of(page, first);
+    const struct units_text calls = units_count(first->calls);
+    const char *a = is_new ? "" : label_of(page->comparison->a_times, &page->result->a, op->a, &pair->a);
     const char *b =
         pair->change == PEAK_VANISHED ? "" : label_of(page->comparison->b_times, &page->result->b, op->b, &pair->b);
     const bool are_same = is_lone || strcmp(a, b) == 0;
+    struct sheet *sheet = page->sheet;
+    if (is_lone)
+        sheet_line(sheet, 2, "peak %s around %s: %s call%s, %.1f %% of the latency", is_new ? "appeared" : "vanished",
+                   place.text, calls.text, units_plural(first->calls), 100 * first->latency_share);
+    else if (pair->change == PEAK_MOVED)
+        sheet_line(sheet, 2, "peak moved from %s to %s", place.text, place_of(page, &pair->b).text);
+    else
+        sheet_line(sheet, 2, "peak stayed around %s", place.text);
+    if (!is_lone && pair->a.calls == pair->b.calls)
+        sheet_span(sheet, INK_PLAIN, ": %s call%s", calls.text, units_plural(pair->a.calls));
+    else if (!is_lone)
+        sheet_span(sheet, INK_PLAIN, ": %s %s %s calls", calls.text, page->arrow, units_count(pair->b.calls).text);
     if (a[0])
-        sheet_line(page->sheet, 4, "%s%s", are_same ? "" : "A: ", a);
+        sheet_line(sheet, 4, "%s%s", are_same ? "" : "A: ", a);
     if (b[0] && !(are_same && a[0]))
-        sheet_line(page->sheet, 4, "%s%s", are_same ? "" : "B: ", b);
+        sheet_line(sheet, 4, "%s%s", are_same ? "" : "B: ", b);
 }
 
 /* ---- Over time ---- */
@@ -384,18 +339,40 @@ static void put_slots(const struct page *page, const struct compare_op *op) {
 
 /* ---- The whole of it ---- */
 
-/* Continues the line that an op's name begins. */
+/* Continues the line that an op's name begins: "took 2.0 times as long and was called 1.3 times as often"; "took 1.02 times
+ * as long, in other latencies"; "took 1.00 us a call after 0 ns". */
 static void put_what(const struct page *page, const struct compare_op *op, const char *after_name) {
-    CLEANUP_STR struct str sentence = {0};
-    if (op->a_finished == 0 && op->b_finished == 0) {
-        sheet_span(page->sheet, INK_PLAIN, "%s has no calls that returned", after_name);
-    } else if (op->a_finished == 0 || op->b_finished == 0) {
+    const struct units *units = &page->sheet->units;
+    const double least = page->result->options.similar_percent / 100;
+    const bool is_same_mean = op->a->total_cycles == 0 && op->b->total_cycles == 0;
+    const bool is_small_mean = is_same_mean || fabs(op->mean_ratio - 1) < least;
+    const bool is_small = is_small_mean && fabs(op->calls_ratio - 1) < least;
+    const bool has_mean = !is_same_mean && (is_small || !is_small_mean);
+    const bool has_calls = is_small ? op->a->calls != op->b->calls : fabs(op->calls_ratio - 1) >= least;
+    char times[UNITS_TEXT_SIZE];
+    CLEANUP_STR struct str text = {0};
+    if ((op->a_finished == 0) != (op->b_finished == 0)) {
         sheet_span(page->sheet, INK_PLAIN, ": only in %s", op->a_finished > 0 ? "A" : "B");
-    } else {
-        add_sentence(page, op, &sentence);
-        sheet_span(page->sheet, INK_PLAIN, "%s %s", after_name,
-                   op->list == COMPARE_SAME ? "is the same" : str_text(&sentence));
+        return;
     }
+    if (op->a_finished == 0) {
+        str_add(&text, "has no calls that returned");
+    } else if (op->list == COMPARE_SAME) {
+        str_add(&text, "is the same");
+    } else {
+        format_times(op->mean_ratio, times);
+        if (has_mean && op->mean_ratio > 0)
+            str_addf(&text, "took %s times as long", times);
+        else if (has_mean)
+            str_addf(&text, "took %s a call after %s",
+                     units_cycles(units, (double)op->b->total_cycles / (double)op->b_finished).text,
+                     units_cycles(units, (double)op->a->total_cycles / (double)op->a_finished).text);
+        format_times(op->calls_ratio, times);
+        if (has_calls)
+            str_addf(&text, "%swas called %s times as often", has_mean ? " and " : "", times);
+        str_add(&text, is_small && op->list == COMPARE_CHANGED ? ", in other latencies" : "");
+    }
+    sheet_span(page->sheet, INK_PLAIN, "%s %s", after_name, str_text(&text));
 }
 
 /* Of an op that only one side has, and the other's kernel may have had, nothing is known there. */
@@ -413,10 +390,8 @@ static void put_op(const struct page *page, const struct compare_op *op) {
     if (page->comparison->verbose && op->verdict != COMPARE_ONE_SIDED)
         sheet_line(page->sheet, 2, "score %s", score);
     put_changes(page, op);
-    for (size_t i = 0; i < op->peak_count; i++) {
-        put_peak(page, &op->peaks[i]);
-        put_peak_labels(page, op, &op->peaks[i]);
-    }
+    for (size_t i = 0; i < op->peak_count; i++)
+        put_peak(page, op, &op->peaks[i]);
     put_slots(page, op);
     if (op->a_finished + op->b_finished == 0)
         return;
@@ -474,13 +449,15 @@ static void put_noise(const struct page *page) {
 /* Of operations that changed, those with too small a part of the latency to make a difference have no details. */
 static void put_summary(const struct page *page) {
     const struct compare_options *options = &page->result->options;
+    const size_t row_count =
+        page->comparison->all ? page->result->op_count : page->result->list_counts[COMPARE_CHANGED];
     put_heading(page);
-    if (row_count(page) > 0) {
+    if (row_count > 0) {
         sheet_gap(page->sheet);
         SHEET_TABLE(page->sheet, columns)->hidden =
             (page->comparison->all ? 0 : 1U << COLUMN_LIST) |
             (page->comparison->verbose ? 0 : 1U << COLUMN_SCORE | 1U << COLUMN_VERDICT);
-        for (size_t i = 0; i < row_count(page); i++)
+        for (size_t i = 0; i < row_count; i++)
             add_op(page, &page->result->ops[i]);
     }
     put_names(page, COMPARE_CHANGED, COMPARE_CHEAP, "Less than", options->share_percent,

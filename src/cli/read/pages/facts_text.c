@@ -1,3 +1,4 @@
+/* Sentences about the facts of a profile. */
 #include "facts_text.h"
 
 #include <inttypes.h>
@@ -34,22 +35,19 @@ static const struct {
     [AGGSTATS_UNSEEN_BROKEN] = {"", "thread", " with counters that a program has overwritten"},
 };
 
-/* A program may have any name. What separates names in the sentence is not in them. */
-static void add_name(struct str *text, const char *name) {
-    const char *character;
-    for (size_t bytes; (bytes = next_character(&name, &character)) > 0;) {
-        const bool is_harmless = bytes == 1 && *character > ' ' && *character < 0x7f && !strchr(",;()", *character);
-        str_add_bytes(text, is_harmless ? character : "?", 1);
-    }
-}
-
-/* "busybox 1.90 s in 2 runs"; without the time, if it is not known */
+/* "busybox 1.90 s in 2 runs"; without the time, if it is not known. A program may have any name: characters that separate
+ * names in the sentence become '?'. */
 static void add_program(struct str *text, const struct aggstats_unseen_program *program) {
     const struct units nanoseconds = {.frequency_hz = 1000000000, .ascii = true};
     const double least = (double)program->least_ns;
     const double most = (double)program->most_ns;
     const bool is_exact = most > 0 && most - least <= PRECISE * most;
-    add_name(text, program->name);
+    const char *name = program->name;
+    const char *character;
+    for (size_t bytes; (bytes = next_character(&name, &character)) > 0;) {
+        const bool is_harmless = bytes == 1 && *character > ' ' && *character < 0x7f && !strchr(",;()", *character);
+        str_add_bytes(text, is_harmless ? character : "?", 1);
+    }
     if (least > 0)
         str_addf(text, " %s%s", is_exact ? "" : "at least ", units_cycles(&nanoseconds, is_exact ? most : least).text);
     if (program->runs > 1)
@@ -98,24 +96,12 @@ char *facts_text_not_seen(const struct aggstats_profile *profile, const struct s
 
 /* ---- Not told ----------------------------------------------------------------------------------- */
 
-static void add_untold_calls(struct str *text, const struct aggstats_profile *profile) {
+void facts_text_add_not_told(struct str *text, const struct aggstats_profile *profile) {
     static const char *const whose[] = {
         [AGGSTATS_UNTOLD_OF_MACHINE] = "of all programs of this machine",
         [AGGSTATS_UNTOLD_OF_PROCESSES] = "of these processes",
         [AGGSTATS_UNTOLD_OF_CGROUP] = "of this control group",
     };
-    const bool is_of_one = aggstats_profile_label(profile, "fstype") != NULL;
-    for (size_t i = 0; i < ARRAY_SIZE(whose); i++) {
-        const uint64_t calls = profile->not_told[i];
-        if (calls > 0)
-            str_addf(
-                text, "%s%" PRIu64 " call%s by name (%" PRIu64 " failed), %s, may be %s", text->length > 0 ? "; " : "",
-                calls, units_plural(calls), profile->not_told[AGGSTATS_UNTOLD_FAILED], whose[i],
-                is_of_one ? "here or on any other file system" : "on these file systems, or on others such as /proc");
-    }
-}
-
-void facts_text_add_not_told(struct str *text, const struct aggstats_profile *profile) {
     static const struct {
         enum aggstats_untold kind;
         const char *before;
@@ -128,7 +114,15 @@ void facts_text_add_not_told(struct str *text, const struct aggstats_profile *pr
          ", and of what they started: there was no room for more processes"},
         {AGGSTATS_UNTOLD_CAUSES, "what ", "slow call", " waited for: too many ended at once"},
     };
-    add_untold_calls(text, profile);
+    const bool is_of_one = aggstats_profile_label(profile, "fstype") != NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(whose); i++) {
+        const uint64_t calls = profile->not_told[i];
+        if (calls > 0)
+            str_addf(
+                text, "%s%" PRIu64 " call%s by name (%" PRIu64 " failed), %s, may be %s", text->length > 0 ? "; " : "",
+                calls, units_plural(calls), profile->not_told[AGGSTATS_UNTOLD_FAILED], whose[i],
+                is_of_one ? "here or on any other file system" : "on these file systems, or on others such as /proc");
+    }
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         const uint64_t count = profile->not_told[rows[i].kind];
         if (count > 0)
@@ -245,14 +239,6 @@ void facts_text_put_outcome(struct sheet *sheet, const struct aggstats_op_profil
 
 /* ---- Others at the disk --------------------------------------------------------------------------- */
 
-/* Whether others are known to have used the disk more than the command did, and it was not idle most of the time. Sums of
- * profiles tell nothing of that. */
-static bool are_disk_others_known(const struct aggstats_profile *profile) {
-    const bool was_idle = profile->disk_ns.watched > 0 && disk_busy_percent(profile) < BUSY_MIN_PERCENT;
-    const char *place = aggstats_profile_label(profile, "disk_place");
-    return profile->has_disk && profile->merged == 0 && !was_idle && place && place[0];
-}
-
 static void add_firm(struct str *text, const struct units_text value) {
     str_add(text, screen_firm(value).text);
 }
@@ -274,13 +260,15 @@ static void add_disk_other(struct str *text, const struct aggstats_profile *prof
 }
 
 bool facts_text_add_disk_others(struct str *text, const struct aggstats_profile *profile, const struct screen *screen) {
-    if (!are_disk_others_known(profile))
-        return false;
+    const bool was_idle = profile->disk_ns.watched > 0 && disk_busy_percent(profile) < BUSY_MIN_PERCENT;
     const bool is_read = profile->disk_bytes.read > 0;
     const char *name = aggstats_profile_label(profile, "disk");
+    const char *at = aggstats_profile_label(profile, "disk_place");
+    if (!profile->has_disk || profile->merged > 0 || was_idle || !at ||
+        !at[0]) /* sums of profiles tell nothing of that */
+        return false;
     CLEANUP_FREE char *disk = screen_cut(screen, name ? name : "", PLACE_COLUMNS, SCREEN_BEGINNING);
-    CLEANUP_FREE char *place =
-        screen_cut(screen, aggstats_profile_label(profile, "disk_place"), PLACE_COLUMNS, SCREEN_END);
+    CLEANUP_FREE char *place = screen_cut(screen, at, PLACE_COLUMNS, SCREEN_END);
     str_add(text, "Meanwhile ");
     add_firm(text, units_bytes((double)(is_read ? profile->disk_bytes.read : profile->disk_bytes.written)));
     str_addf(text, " were %s /dev/%s, the disk of %s, mostly for others: the command %s ",
@@ -309,9 +297,9 @@ static const struct {
     {"(none: ", "no function of its own"},
 };
 
-/* Of an operation: by calls, most first. */
-static const struct aggstats_caller *find_first(const struct aggstats_profile *profile, const char *op,
-                                                wide_count *ret_calls) {
+/* The caller that made half of an op's calls, or more. ret_calls: all of them */
+static const struct aggstats_caller *find_decisive(const struct aggstats_profile *profile, const char *op,
+                                                   wide_count *ret_calls) {
     const struct aggstats_caller *first = NULL;
     *ret_calls = 0;
     for (size_t i = 0; i < profile->caller_count; i++) {
@@ -322,13 +310,6 @@ static const struct aggstats_caller *find_first(const struct aggstats_profile *p
         if (caller->program[0] && (!first || caller->calls > first->calls))
             first = caller;
     }
-    return first;
-}
-
-/* The one that made half of them, or more. */
-static const struct aggstats_caller *find_decisive(const struct aggstats_profile *profile, const char *op,
-                                                   wide_count *ret_calls) {
-    const struct aggstats_caller *first = find_first(profile, op, ret_calls);
     return first && 2 * (wide_count)first->calls >= *ret_calls ? first : NULL;
 }
 

@@ -96,32 +96,27 @@ static void append_answered(const struct printer *it, struct str *text, const st
 
 /* ---- Where the time went ------------------------------------------------------------------------ */
 
-/* For requests to a disk, including the time in its queue: the row has the name of its operation there. */
-static double ns_elsewhere(const struct printer *it, size_t below, const char *name) {
-    const struct aggstats_profile *profile = &it->table->profiles[below];
-    const struct aggstats_op_profile *op = aggstats_profile_op(profile, name);
-    for (size_t i = 0; layer_of(it, below) == LAYER_IS_BLOCK && i < it->table->row_count; i++)
-        if (strcmp(it->table->rows[i].name, name) == 0)
-            return it->table->rows[i].cells[below].total_ns;
-    return op ? (double)op->total_cycles * 1e9 / (double)profile->clock.frequency_hz : 0;
-}
-
 /* Adds "LOOKUPs, GETATTRs and OPENs" to an empty text: those of the ops whose time at a layer is no small part of that
- * here. Returns their time */
+ * here. Returns their time. A request to a disk takes its time in the queue, too, as the row with its name has it. */
 static double list_elsewhere(const struct printer *it, const char *ops, size_t below, double here_ns,
                              struct str *names) {
+    const struct aggstats_profile *profile = &it->table->profiles[below];
     char copy[ELSEWHERE_SIZE];
     char *rest = copy;
     size_t last = 0; /* where the last name's separator is */
     double total_ns = 0;
     snprintf(copy, sizeof(copy), "%s", ops);
-    for (const char *op = strsep(&rest, " "); op; op = strsep(&rest, " ")) {
-        double ns = ns_elsewhere(it, below, op);
+    for (const char *name = strsep(&rest, " "); name; name = strsep(&rest, " ")) {
+        const struct aggstats_op_profile *op = aggstats_profile_op(profile, name);
+        double ns = op ? (double)op->total_cycles * 1e9 / (double)profile->clock.frequency_hz : 0;
+        for (size_t i = it->table->row_count; i-- > 0 && layer_of(it, below) == LAYER_IS_BLOCK;)
+            if (strcmp(it->table->rows[i].name, name) == 0)
+                ns = it->table->rows[i].cells[below].total_ns;
         if (ns == 0 || ns < SAID_MIN * here_ns)
             continue;
         last = names->length;
         str_separate(names, ", ");
-        str_addf(names, "%ss", op);
+        str_addf(names, "%ss", name);
         total_ns += ns;
     }
     if (last > 0 && !names->failed) {
@@ -311,23 +306,6 @@ static bool are_hidden_locks(const struct printer *it, const struct layers_row *
     return are_hidden;
 }
 
-static void put_row(const struct printer *it, const struct layers_row *row) {
-    CLEANUP_STR struct str text = {0};
-    if (layers_are_kernels(it->table, row)) {
-        str_add(&text, LAYERS_KERNEL_DATA);
-    } else if (are_hidden_locks(it, row)) {
-        append_ns(it, &text, row->cells[row->outermost].total_ns);
-        str_add(&text, " that these calls took were in the kernel: locks of files are not forwarded to the mount");
-    } else {
-        append_answered(it, &text, row);
-        append_parts(it, &text, row);
-        if (!it->is_brief || text.length == 0) /* the table says which layers have more below */
-            append_asynchronous(it, &text, row);
-    }
-    if (text.length > 0)
-        sheet_sentence(it->sheet, 0, "%s: %s.", row->name, str_text(&text));
-}
-
 void layers_answer_put(struct sheet *sheet, const struct layers_table *table, const unsigned *ranks) {
     struct said said = {.count = 0};
     const struct printer it = {table, sheet, &said, ranks != NULL};
@@ -344,7 +322,20 @@ void layers_answer_put(struct sheet *sheet, const struct layers_table *table, co
         sheet->rank = ranks ? ranks[count] : 0;
         if (count++ == 0)
             sheet_gap(sheet);
-        put_row(&it, row);
+        CLEANUP_STR struct str text = {0};
+        if (layers_are_kernels(table, row)) {
+            str_add(&text, LAYERS_KERNEL_DATA);
+        } else if (are_hidden_locks(&it, row)) {
+            append_ns(&it, &text, outermost->total_ns);
+            str_add(&text, " that these calls took were in the kernel: locks of files are not forwarded to the mount");
+        } else {
+            append_answered(&it, &text, row);
+            append_parts(&it, &text, row);
+            if (!it.is_brief || text.length == 0) /* the table says which layers have more below */
+                append_asynchronous(&it, &text, row);
+        }
+        if (text.length > 0)
+            sheet_sentence(sheet, 0, "%s: %s.", row->name, str_text(&text));
     }
     sheet->rank = 0;
 }

@@ -1,6 +1,7 @@
 /* A table with the operation and its layers in rows, so that any number of them fits; and sentences. */
 #include "layers_page.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,14 @@
 #include "base.h"
 #include "facts_text.h"
 #include "figures.h"
+#include "json_writer.h"
 #include "layers.h"
+#include "show.h"
 
 #define LAYER_COLUMNS_MAX 16
 #define OPS_SIZE 640
+#define JSON_VERSION 1
+#define JSON_OPS_SIZE 1024
 #define GAP_COLUMNS 2
 #define OPS_COLUMNS_MIN 12
 #define NOT_SEEN_COLUMNS 140
@@ -70,19 +75,6 @@ static void put_layer(const struct putting *it, size_t layer) {
     sheet_entry(it->sheet, FORM_ENTRY, name ? name : "", "%s", str_text(&text));
 }
 
-static void warn_of_times(const struct putting *it, size_t a, size_t b) {
-    static const char *const texts[] = {
-        [LAYERS_TIMES_LONGER] =
-            "were not taken for equally long: what one has more may be of the time that it has more.",
-        [LAYERS_TIMES_APART] = "were taken at different times, so nothing is said of what stays between them.",
-    };
-    const enum layers_times times = layers_compare_times(&it->table->profiles[a], &it->table->profiles[b]);
-    CLEANUP_FREE char *first = shown_layer(it, a);
-    CLEANUP_FREE char *second = shown_layer(it, b);
-    if (times != LAYERS_TIMES_ALIKE && first && second)
-        sheet_warning(it->sheet, "%s and %s %s", first, second, texts[times]);
-}
-
 /* "108 ms elapsed; user took 3.32 ms in 2,207 calls, fuse 2.73 ms in 29, block none" */
 static void put_layers_briefly(const struct putting *it) {
     CLEANUP_STR struct str text = {0};
@@ -104,6 +96,11 @@ static void put_layers_briefly(const struct putting *it) {
     sheet_sentence(it->sheet, 0, "%s", str_text(&text));
 }
 
+static const char *const unlike_times[] = {
+    [LAYERS_TIMES_LONGER] = "were not taken for equally long: what one has more may be of the time that it has more.",
+    [LAYERS_TIMES_APART] = "were taken at different times, so nothing is said of what stays between them.",
+};
+
 /* What others did at the disk is the same in all layers of a run. */
 static void put_heading(const struct putting *it) {
     const size_t count = it->table->layer_count;
@@ -116,8 +113,13 @@ static void put_heading(const struct putting *it) {
         for (size_t i = 0; i < count; i++)
             put_layer(it, i);
     }
-    for (size_t i = 0; i + 1 < count; i++)
-        warn_of_times(it, i, i + 1);
+    for (size_t i = 0; i + 1 < count; i++) {
+        const enum layers_times times = layers_compare_times(&it->table->profiles[i], &it->table->profiles[i + 1]);
+        CLEANUP_FREE char *first = shown_layer(it, i);
+        CLEANUP_FREE char *second = shown_layer(it, i + 1);
+        if (times != LAYERS_TIMES_ALIKE && first && second)
+            sheet_warning(it->sheet, "%s and %s %s", first, second, unlike_times[times]);
+    }
     for (size_t i = 0; i < count; i++) {
         CLEANUP_FREE char *name = shown_layer(it, i);
         if (it->table->profiles[i].incomplete && name)
@@ -146,16 +148,13 @@ static const struct sheet_column columns[] = {
     {"as", SHEET_LINE, 6, GAP_COLUMNS + OPS_COLUMNS_MIN},
 };
 
-/* The parts add up to the whole only if all are known. NAN: not known */
-static double share_here(const struct putting *it, const struct layers_row *row, const struct layers_cell *cell) {
-    double whole_ns = row->cells[row->outermost].total_ns;
-    bool is_known = row->layer_count > 1 && layers_known_end(it->table, row) == it->table->layer_count;
-    return is_known && whole_ns > 0 && cell->calls > 0 ? cell->here_ns / whole_ns : NAN;
-}
-
+/* Shares add up to the whole only if all of them are known. */
 static void add_layer(const struct putting *it, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
     const bool has_time = layers_has_rate(&it->table->profiles[layer]) && cell->calls > 0;
+    const double whole_ns = row->cells[row->outermost].total_ns;
+    const bool has_share =
+        layers_known_end(it->table, row) == it->table->layer_count && whole_ns > 0 && cell->calls > 0;
     struct sheet *sheet = it->sheet;
     char ops[OPS_SIZE];
     sheet_add(sheet, row->name);
@@ -170,22 +169,26 @@ static void add_layer(const struct putting *it, const struct layers_row *row, si
         sheet_add(sheet, ASYNC);
     else
         sheet_add_seconds(sheet, cell->here == LAYERS_HERE_KNOWN && cell->calls > 0 ? cell->here_ns / 1e9 : NAN);
-    sheet_add_share(sheet, share_here(it, row, cell));
+    sheet_add_share(sheet, has_share ? cell->here_ns / whole_ns : NAN);
     layers_format_ops(it->table, row, layer, false, ops, sizeof(ops));
     sheet_add(sheet, ops);
 }
 
-/* Of a table with so many operations. */
-static void put_legend(const struct putting *it, size_t row_count) {
+/* Of so many operations, with its legend. */
+static void put_table(const struct putting *it, size_t row_count) {
     const size_t left_out = it->table->row_count - row_count;
     bool has_queue = false;
     bool has_block = false;
     bool is_any_asynchronous = false;
     CLEANUP_STR struct str text = {0};
+    sheet_gap(it->sheet);
+    SHEET_TABLE(it->sheet, columns);
     for (size_t i = 0; i < row_count; i++)
         for (size_t layer = 0; layer < it->table->layer_count; layer++) {
             const struct layers_cell *cell = &it->table->rows[i].cells[layer];
             const enum layer kind = layers_of_name(layer_name(it, layer));
+            if (cell->is_there)
+                add_layer(it, &it->table->rows[i], layer);
             has_queue |= cell->calls > 0 && kind == LAYER_IS_QUEUE;
             has_block |= cell->calls > 0 && kind == LAYER_IS_BLOCK;
             is_any_asynchronous |= cell->here == LAYERS_HERE_ASYNCHRONOUS;
@@ -198,16 +201,6 @@ static void put_legend(const struct putting *it, size_t row_count) {
              is_any_asynchronous ? " " ASYNC ": the next layer took longer, since it works while nobody waits for it."
                                  : "");
     sheet_legend(it->sheet, "%s", str_text(&text));
-}
-
-static void put_table(const struct putting *it, size_t row_count) {
-    sheet_gap(it->sheet);
-    SHEET_TABLE(it->sheet, columns);
-    for (size_t i = 0; i < row_count; i++)
-        for (size_t layer = 0; layer < it->table->layer_count; layer++)
-            if (it->table->rows[i].cells[layer].is_there)
-                add_layer(it, &it->table->rows[i], layer);
-    put_legend(it, row_count);
 }
 
 /* The steps in which there are equally many operations have a table. */
@@ -253,4 +246,76 @@ int layers_page_print(const struct layers_page *page, const struct screen *scree
     sheet_print(&sheet);
     layers_table_finish(&table);
     return 0;
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------- */
+
+static void write_cell(struct json_writer *writer, const struct layers_table *table, const struct layers_row *row,
+                       size_t layer) {
+    const struct layers_cell *cell = &row->cells[layer];
+    const double answered_share = layers_answered_share(table, row, layer);
+    char text[JSON_OPS_SIZE];
+    char *rest = text;
+    json_begin(writer, NULL, '{');
+    json_text(writer, "layer", layers_name(&table->profiles[layer]));
+    layers_format_ops(table, row, layer, true, text, sizeof(text));
+    json_begin(writer, "ops", '[');
+    for (const char *op = strsep(&rest, ", "); op; op = strsep(&rest, ", "))
+        if (op[0])
+            json_text(writer, NULL, op);
+    json_end(writer, ']');
+    json_count(writer, "calls", cell->calls);
+    if (layers_has_rate(&table->profiles[layer])) {
+        json_real(writer, "total_seconds", cell->total_ns / 1e9);
+        if (cell->queued_ns > 0)
+            json_real(writer, "queued_seconds", cell->queued_ns / 1e9);
+        if (cell->here == LAYERS_HERE_KNOWN)
+            json_real(writer, "here_seconds", cell->here_ns / 1e9);
+    }
+    if (cell->here == LAYERS_HERE_ASYNCHRONOUS)
+        json_bool(writer, "asynchronous_below", true);
+    if (answered_share > 0)
+        json_real(writer, "answered_share", answered_share);
+    json_end(writer, '}');
+}
+
+static int write_table(const struct recording *recording, FILE *stream) {
+    struct layers_table table;
+    struct json_writer writer = {.stream = stream};
+    int error = layers_table_make(recording->layers, recording->count, &table);
+    if (error)
+        return error;
+    json_begin(&writer, NULL, '[');
+    for (size_t i = 0; i < table.row_count; i++) {
+        const struct layers_row *row = &table.rows[i];
+        json_begin(&writer, NULL, '{');
+        json_text(&writer, "name", row->name);
+        json_begin(&writer, "layers", '[');
+        for (size_t layer = 0; layer < table.layer_count; layer++)
+            if (row->cells[layer].is_there)
+                write_cell(&writer, &table, row, layer);
+        json_end(&writer, ']');
+        json_end(&writer, '}');
+    }
+    json_end(&writer, ']');
+    layers_table_finish(&table);
+    return 0;
+}
+
+/* Each layer is an object as written by itself. */
+int layers_page_write_json(const struct recording *recording, FILE *stream) {
+    int error = 0;
+    fprintf(stream, "{\n\"version\": %d,\n\"layers\": [\n", JSON_VERSION);
+    for (size_t i = 0; i < recording->count && error == 0; i++) {
+        fputs(i > 0 ? ",\n" : "", stream);
+        error = advice_json_write(&recording->layers[i], stream);
+    }
+    fputs("],\n\"table\": ", stream);
+    if (error == 0)
+        error = write_table(recording, stream);
+    fputs("}\n", stream);
+    errno = 0;
+    if (error == 0 && (fflush(stream) != 0 || ferror(stream)))
+        error = errno ? negative_errno() : -EIO;
+    return error;
 }

@@ -75,33 +75,28 @@ static void add_evidence(const struct sheet *sheet, const struct peak_reason *re
     add_witness(reason, profile, text);
 }
 
-/* Times near the peak that are no evidence: the kernel's and the machine's own. */
-static void add_others(const struct sheet *sheet, const struct peak *peak, const struct peak_reason *reason,
-                       const struct peak_times *times, struct str *text) {
-    const struct characteristic *near[CHARACTERISTIC_NEAR_MAX];
-    bool is_first = true;
-    if (reason->cause != PEAK_CAUSE_NOT_KNOWN || times->profile->clock.frequency_hz == 0)
-        return;
-    double mode_ns = peak->mode_cycles / (double)times->profile->clock.frequency_hz * 1e9;
-    size_t count = characteristic_near(times->times, times->count, mode_ns, near);
-    for (size_t i = 0; i < count; i++) {
-        if (near[i] == reason->time)
-            continue;
-        str_addf(text, "%s%s %s", is_first ? "; as near, but no evidence: " : ", ", characteristic_title(near[i]->kind),
-                 text_of_ns(sheet, near[i]->ns.median).text);
-        is_first = false;
-    }
-}
-
+/* Other times near a peak without a name are mentioned, but are no evidence: they are the kernel's and the machine's own. */
 void peak_labels_explain(struct sheet *sheet, const struct aggstats_op_profile *op, const struct peak *peak,
                          const struct peak_times *times) {
     const struct peak_reason reason = peak_reason_of(op, peak, times);
     const char *name = peak_reason_text(&reason, op);
+    const double frequency_hz = (double)times->profile->clock.frequency_hz;
+    const struct characteristic *near[CHARACTERISTIC_NEAR_MAX];
+    const char *before = "; as near, but no evidence: ";
+    size_t count = 0;
     CLEANUP_STR struct str text = {0};
     str_addf(&text, "peak at %s: %s, as ", screen_firm(units_cycles(&sheet->units, peak->p50_cycles)).text,
              name[0] ? name : "no name");
     add_evidence(sheet, &reason, times->profile, &text);
-    add_others(sheet, peak, &reason, times, &text);
+    if (reason.cause == PEAK_CAUSE_NOT_KNOWN && frequency_hz > 0)
+        count = characteristic_near(times->times, times->count, peak->mode_cycles / frequency_hz * 1e9, near);
+    for (size_t i = 0; i < count; i++) {
+        if (near[i] == reason.time)
+            continue;
+        str_addf(&text, "%s%s %s", before, characteristic_title(near[i]->kind),
+                 text_of_ns(sheet, near[i]->ns.median).text);
+        before = ", ";
+    }
     sheet_sentence(sheet, 2, "%s", str_text(&text));
 }
 
@@ -151,38 +146,32 @@ void peak_labels_put_place(struct sheet *sheet, const struct peak *peak, unsigne
                    screen_firm(units_share(peak->latency_share)).text);
 }
 
-static void put_values(struct sheet *sheet, const struct aggstats_joint_profile *joint, const struct peak *peak) {
-    char title[VALUE_TEXT_SIZE];
-    value_text_of_name(joint->value, title);
-    const struct sheet_column columns[] = {
-        {title, SHEET_NAME, 0, 28, .gap = 4}, {"calls", SHEET_NUMBER, 1, 14}, {"of the peak", SHEET_NUMBER, 2, 9}};
-    SHEET_TABLE(sheet, columns);
-    for (size_t at = 0; at < joint->cell_count;) {
-        const unsigned row = joint->cells[at].row;
-        uint64_t calls = 0;
-        char value[VALUE_TEXT_SIZE];
-        for (; at < joint->cell_count && joint->cells[at].row == row; at++)
-            if (joint->cells[at].bucket >= peak->first && joint->cells[at].bucket <= peak->last)
-                calls += joint->cells[at].count;
-        if (calls == 0)
-            continue;
-        value_text_of_row(joint->value, row, &sheet->units, value);
-        sheet_add(sheet, value);
-        sheet_add_count(sheet, calls);
-        sheet_add_share(sheet, (double)calls / (double)peak->calls);
-    }
-}
-
 void peak_labels_put_joint(struct sheet *sheet, const struct aggstats_joint_profile *joint,
                            const struct aggstats_op_profile *op, unsigned resolution) {
     struct peak peaks[PEAKS_MAX];
     char title[VALUE_TEXT_SIZE];
     value_text_of_name(joint->value, title);
+    const struct sheet_column columns[] = {
+        {title, SHEET_NAME, 0, 28, .gap = 4}, {"calls", SHEET_NUMBER, 1, 14}, {"of the peak", SHEET_NUMBER, 2, 9}};
     size_t count = peaks_find(op, resolution, peaks);
     sheet_heading(sheet, "%s", op->name);
     sheet_span(sheet, INK_PLAIN, " by %s, for each peak of latency", title);
-    for (size_t i = 0; i < count; i++) {
-        peak_labels_put_place(sheet, &peaks[i], resolution);
-        put_values(sheet, joint, &peaks[i]);
+    for (const struct peak *peak = peaks; peak < peaks + count; peak++) {
+        peak_labels_put_place(sheet, peak, resolution);
+        SHEET_TABLE(sheet, columns);
+        for (size_t at = 0; at < joint->cell_count;) {
+            const unsigned row = joint->cells[at].row;
+            uint64_t calls = 0;
+            char value[VALUE_TEXT_SIZE];
+            for (; at < joint->cell_count && joint->cells[at].row == row; at++)
+                if (joint->cells[at].bucket >= peak->first && joint->cells[at].bucket <= peak->last)
+                    calls += joint->cells[at].count;
+            if (calls == 0)
+                continue;
+            value_text_of_row(joint->value, row, &sheet->units, value);
+            sheet_add(sheet, value);
+            sheet_add_count(sheet, calls);
+            sheet_add_share(sheet, (double)calls / (double)peak->calls);
+        }
     }
 }

@@ -19,6 +19,7 @@
 #include "groups_table.h"
 #include "layers.h"
 #include "peak_labels.h"
+#include "views.h"
 
 #define STOLEN_SHARE_MIN 0.01
 
@@ -110,29 +111,23 @@ static void put_span(const struct page *page) {
                   cycles_text(page, (double)profile->interval_cycles).text);
 }
 
-/* Whose mount it is, if it is not the own. */
-static void put_owner(const struct page *page) {
-    const unsigned owner = (unsigned)page->input->owner;
-    const struct passwd *user = page->input->has_owner ? getpwuid(page->input->owner) : NULL;
-    if (!page->input->has_owner || page->input->owner == geteuid())
-        return;
-    if (user)
-        put_entry(page, "owner", "%s (uid %u)", user->pw_name, owner);
-    else
-        put_entry(page, "owner", "uid %u", owner);
-}
-
-/* Of a live file: whether it still grows. */
+/* Of a mount, its owner, if that is another user; of a live file, whether it still grows. */
 static void put_what_was_profiled(const struct page *page) {
-    const struct aggstats_live_info *live = &page->input->live;
-    put_owner(page);
+    const struct input *input = page->input;
+    const bool is_others = input->has_owner && input->owner != geteuid();
+    const struct passwd *owner = is_others ? getpwuid(input->owner) : NULL;
+    if (owner)
+        put_entry(page, "owner", "%s (uid %u)", owner->pw_name, (unsigned)input->owner);
+    else if (is_others)
+        put_entry(page, "owner", "uid %u", (unsigned)input->owner);
     put_labels(page);
     facts_text_put(page->sheet, page->profile);
     put_clock(page);
     put_span(page);
-    if (page->input->is_live)
-        put_entry(page, "state", "%s by process %" PRId64 "%s", live->recording ? "being recorded" : "left behind",
-                  live->pid, live->paused ? ", paused" : "");
+    if (input->is_live)
+        put_entry(page, "state", "%s by process %" PRId64 "%s",
+                  input->live.recording ? "being recorded" : "left behind", input->live.pid,
+                  input->live.paused ? ", paused" : "");
     if (page->sum.calls == 0)
         put_entry(page, "total", "nothing: no operation has been called");
     else
@@ -141,34 +136,25 @@ static void put_what_was_profiled(const struct page *page) {
                   units_plural(page->profile->op_count));
 }
 
-/* "3 calls never returned (FREAD 2, READ 1): a jump left them, or their process ended." */
-static void put_left(const struct page *page) {
-    const struct aggstats_profile *profile = page->profile;
-    const wide_count left_calls = figures_left(profile);
-    CLEANUP_STR struct str ops = {0};
-    if (left_calls == 0)
-        return;
-    for (size_t i = 0; i < profile->op_count; i++) {
-        if (profile->ops[i].left_calls == 0)
-            continue;
-        str_separate(&ops, ", ");
-        str_addf(&ops, "%s %s", profile->ops[i].name, units_count(profile->ops[i].left_calls).text);
-    }
-    sheet_sentence(
-        page->sheet, 0,
-        "%s call%s never returned (%s): a jump left them, or their process ended or executed another program.",
-        units_count(left_calls).text, units_plural(left_calls), str_text(&ops));
-}
-
-/* Of events of some calls: which these are. */
+/* Of events of some calls: which these are. Of calls that were left: "3 calls never returned (FREAD 2, READ 1): ..." */
 static void put_warnings(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
     const char *only = aggstats_profile_label(profile, "only");
+    const wide_count left_calls = figures_left(profile);
+    CLEANUP_STR struct str left = {0};
     if (profile->incomplete && only)
         sheet_warning(page->sheet, "Incomplete: it has only %s.", only);
     else if (profile->incomplete)
         sheet_warning(page->sheet, SHOW_INCOMPLETE);
-    put_left(page);
+    for (size_t i = 0; i < profile->op_count; i++)
+        if (profile->ops[i].left_calls > 0)
+            str_addf(&left, "%s%s %s", left.length > 0 ? ", " : "", profile->ops[i].name,
+                     units_count(profile->ops[i].left_calls).text);
+    if (left_calls > 0)
+        sheet_sentence(
+            page->sheet, 0,
+            "%s call%s never returned (%s): a jump left them, or their process ended or executed another program.",
+            units_count(left_calls).text, units_plural(left_calls), str_text(&left));
     if (profile->clamped > 0)
         sheet_warning(page->sheet, "The clock ran backwards in %s call%s: counted as 0 cycles.",
                       units_count(profile->clamped).text, units_plural(profile->clamped));
@@ -350,15 +336,6 @@ static void put_answer(const struct page *page) {
     answer_page_put(page->sheet, &answer);
 }
 
-/* The charts are beyond the one screen. */
-static void put_brief(const struct page *page) {
-    put_answer(page);
-    put_warnings(page);
-    sheet_fit(page->sheet, page->options->lines_max);
-    if (page->options->charts && page->op_count > 0)
-        put_charts(page);
-}
-
 static void put_page(const struct page *page) {
     put_present_problem(page);
     if (page->options->ops.count == 0) {
@@ -412,17 +389,22 @@ static struct sheet sheet_of_options(const struct input *input, const struct sho
     return sheet_of(&screen, input->profile.clock.frequency_hz);
 }
 
-/* groupings: of which there are tables behind it, as bits */
+/* groupings: of which there are tables behind it, as bits. A brief page has a screen, and the charts beyond that */
 static int show(const struct input *input, unsigned groupings, const struct show_options *options) {
     CLEANUP_SHEET struct sheet sheet = sheet_of_options(input, options);
     struct page page;
     const int error = page_init(input, options, &sheet, &page);
     if (error)
         return error;
-    if (options->lines_max > 0)
-        put_brief(&page);
-    else
+    if (options->lines_max > 0) {
+        put_answer(&page);
+        put_warnings(&page);
+        sheet_fit(&sheet, options->lines_max);
+        if (options->charts && page.op_count > 0)
+            put_charts(&page);
+    } else {
         put_page(&page);
+    }
     put_groups(&page, groupings);
     sheet_print(&sheet);
     page_finish(&page);
@@ -511,4 +493,28 @@ void show_parts_finish(struct show_parts *parts) {
     page_finish(&parts->page);
     sheet_finish(&parts->sheet);
     free(parts);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------- */
+
+int advice_json_write(const struct aggstats_profile *profile, FILE *stream) {
+    struct answer_model model;
+    struct view_advice views[ADVICE_MAX];
+    const double hz = (double)profile->clock.frequency_hz;
+    answer_model_make(profile, NULL, 0, &model);
+    for (size_t i = 0; i < model.advice_count; i++) {
+        const struct advice *advice = &model.advice[i];
+        views[i] = (struct view_advice){
+            .rule = advice_rule_name(advice->rule),
+            .op = advice->op ? advice->op->name : NULL,
+            .program = advice->program ? advice->program->name : NULL,
+            .place = advice->place ? advice->place->name : NULL,
+            .calls = advice->calls > UINT64_MAX ? UINT64_MAX : (uint64_t)advice->calls,
+            .of_calls = advice->of_calls > UINT64_MAX ? UINT64_MAX : (uint64_t)advice->of_calls,
+            .busy_seconds = hz > 0 ? advice->busy_cycles / hz : 0,
+            .bound = advice->bound,
+            .between = advice->between,
+        };
+    }
+    return view_write_advised_json(profile, views, model.advice_count, stream);
 }

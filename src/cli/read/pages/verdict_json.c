@@ -52,33 +52,6 @@ static void write_figure(struct page *page, const struct verdict_op *op, enum ve
     json_end(&page->writer, '}');
 }
 
-/* Written if any call has failed, and failures were judged. */
-static void write_failures(struct page *page, const struct verdict_failures *failures) {
-    if (!failures->effect.is_known)
-        return;
-    json_begin(&page->writer, "failures", '{');
-    json_real(&page->writer, "a_share", failures->a_share);
-    json_real(&page->writer, "b_share", failures->b_share);
-    write_test(page, &failures->effect);
-    json_bool(&page->writer, "changed", failures->is_changed);
-    json_end(&page->writer, '}');
-}
-
-/* Written if a call is slow, and both sides have enough runs. */
-static void write_tail(struct page *page, const struct verdict_tail *tail) {
-    if (!tail->effect.is_known)
-        return;
-    json_begin(&page->writer, "slow_calls", '{');
-    write_latency(page, "beyond", aggstats_bucket_lower(tail->first, page->result->a_sum.resolution));
-    json_real(&page->writer, "a_share", tail->a_share);
-    json_real(&page->writer, "b_share", tail->b_share);
-    json_real(&page->writer, "times_usual", tail->times);
-    json_real(&page->writer, "cost", tail->cost);
-    write_test(page, &tail->effect);
-    json_bool(&page->writer, "changed", tail->is_changed);
-    json_end(&page->writer, '}');
-}
-
 static void write_peaks(struct page *page, const struct verdict_op *op) {
     const unsigned resolution = page->result->a_sum.resolution;
     json_begin(&page->writer, "peaks", '[');
@@ -100,6 +73,8 @@ static void write_peaks(struct page *page, const struct verdict_op *op) {
 }
 
 static void write_op(struct page *page, const struct verdict_op *op) {
+    const struct verdict_tail *tail = &op->tail;
+    const struct verdict_failures *failures = &op->failures;
     json_begin(&page->writer, NULL, '{');
     json_text(&page->writer, "name", op->name);
     json_text(&page->writer, "verdict", verdict_word_name(op->word));
@@ -117,8 +92,25 @@ static void write_op(struct page *page, const struct verdict_op *op) {
         if (op->ratios[figure].effect.is_known)
             write_figure(page, op, figure);
     json_end(&page->writer, '}');
-    write_tail(page, &op->tail);
-    write_failures(page, &op->failures);
+    if (tail->effect.is_known) { /* a call is slow, and both sides have enough runs */
+        json_begin(&page->writer, "slow_calls", '{');
+        write_latency(page, "beyond", aggstats_bucket_lower(tail->first, page->result->a_sum.resolution));
+        json_real(&page->writer, "a_share", tail->a_share);
+        json_real(&page->writer, "b_share", tail->b_share);
+        json_real(&page->writer, "times_usual", tail->times);
+        json_real(&page->writer, "cost", tail->cost);
+        write_test(page, &tail->effect);
+        json_bool(&page->writer, "changed", tail->is_changed);
+        json_end(&page->writer, '}');
+    }
+    if (failures->effect.is_known) { /* a call has failed, and failures were judged */
+        json_begin(&page->writer, "failures", '{');
+        json_real(&page->writer, "a_share", failures->a_share);
+        json_real(&page->writer, "b_share", failures->b_share);
+        write_test(page, &failures->effect);
+        json_bool(&page->writer, "changed", failures->is_changed);
+        json_end(&page->writer, '}');
+    }
     write_peaks(page, op);
     json_end(&page->writer, '}');
 }
@@ -143,17 +135,6 @@ static void write_time(struct page *page, const char *key, const struct verdict_
     json_end(&page->writer, '}');
 }
 
-static void write_common(struct page *page) {
-    const struct verdict_result *result = page->result;
-    if (!result->common.is_there)
-        return;
-    begin_change(page, "common", &result->common);
-    json_real(&page->writer, "spread", result->common_spread);
-    if (result->has_trend)
-        json_real(&page->writer, "trend", result->trend);
-    json_end(&page->writer, '}');
-}
-
 void verdict_page_print_json(const struct verdict_page *page) {
     const struct verdict_result *result = page->result;
     struct page json = {
@@ -175,7 +156,13 @@ void verdict_page_print_json(const struct verdict_page *page) {
     json_bool(&json.writer, "rescaled", result->rescaled);
     write_time(&json, "elapsed", &result->elapsed);
     write_time(&json, "total", &result->total);
-    write_common(&json);
+    if (result->common.is_there) {
+        begin_change(&json, "common", &result->common);
+        json_real(&json.writer, "spread", result->common_spread);
+        if (result->has_trend)
+            json_real(&json.writer, "trend", result->trend);
+        json_end(&json.writer, '}');
+    }
     json_begin(&json.writer, "ops", '[');
     for (size_t i = 0; i < result->op_count; i++)
         write_op(&json, &result->ops[i]);

@@ -206,23 +206,21 @@ static bool is_of_latency(enum verdict_word word) {
     return word <= VERDICT_FASTER_THAN_REST;
 }
 
-/* What is said of the mean where the usual latency decides, and the mean goes the other way; "": it does not */
-static const char *mean_against_usual(const struct verdict_op *op) {
-    const double usual = op->ratios[VERDICT_USUAL].ratio;
-    const double mean = op->ratios[VERDICT_MEAN].ratio;
-    if (!is_of_latency(op->word) || op->decided_by != VERDICT_USUAL || !verdict_has_ratio(&op->ratios[VERDICT_MEAN]))
-        return "";
-    return usual < 1 && mean > 1 ? ", mean longer" : usual > 1 && mean < 1 ? ", mean shorter" : "";
-}
-
-/* "slower"; "some calls slower (mean), more calls": what decided, if that was not the usual latency */
+/* "slower"; "some calls slower (mean), more calls": what decided, if that was not the usual latency. If it was, and the mean
+ * goes the other way, that is said. */
 static struct words verdict_words(const struct verdict_op *op) {
-    const bool is_by_other = is_of_latency(op->word) && op->decided_by != VERDICT_USUAL;
+    const double usual = op->ratios[VERDICT_USUAL].ratio;
+    const struct verdict_ratio *mean = &op->ratios[VERDICT_MEAN];
+    const bool is_by_usual = is_of_latency(op->word) && op->decided_by == VERDICT_USUAL;
+    const bool is_by_other = is_of_latency(op->word) && !is_by_usual;
+    const bool has_mean = is_by_usual && verdict_has_ratio(mean);
     const bool has_other_calls = op->word != op->calls_word && verdict_is_change(op->calls_word);
     return words_of("%s%s%s%s%s%s%s", verdict_word_name(op->word), is_by_other ? " (" : "",
                     is_by_other ? verdict_figure_name(op->decided_by) : "", is_by_other ? ")" : "",
-                    mean_against_usual(op), has_other_calls ? ", " : "",
-                    has_other_calls ? verdict_word_name(op->calls_word) : "");
+                    has_mean && usual < 1 && mean->ratio > 1   ? ", mean longer"
+                    : has_mean && usual > 1 && mean->ratio < 1 ? ", mean shorter"
+                                                               : "",
+                    has_other_calls ? ", " : "", has_other_calls ? verdict_word_name(op->calls_word) : "");
 }
 
 /* A ratio stands behind the figures that it is of. */
@@ -430,11 +428,6 @@ static void put_others(const struct printer *it) {
     put_names(it, VERDICT_FEW, words_of("Fewer than %u calls a run", VERDICT_CALLS_MIN));
 }
 
-static void put_set(const struct printer *it, const char *key, const char *name, size_t count) {
-    sheet_entry(it->sheet, FORM_KEYED, key, "%zu run%s: ", count, units_plural(count));
-    sheet_span(it->sheet, INK_STRONG, "%s", name);
-}
-
 static void put_summary(const struct printer *it) {
     const bool are_times_first = it->page->is_headed_by_time && it->page->is_job && it->result->elapsed.is_there;
     if (are_times_first)
@@ -444,8 +437,11 @@ static void put_summary(const struct printer *it) {
         put_times(it);
     put_common(it, change_count(it->result) > 0);
     sheet_gap(it->sheet);
-    put_set(it, "A", it->page->a_name, it->result->a_count);
-    put_set(it, "B", it->page->b_name, it->result->b_count);
+    for (size_t side = 0; side < 2; side++) {
+        const size_t count = side == 0 ? it->result->a_count : it->result->b_count;
+        sheet_entry(it->sheet, FORM_KEYED, side == 0 ? "A" : "B", "%zu run%s: ", count, units_plural(count));
+        sheet_span(it->sheet, INK_STRONG, "%s", side == 0 ? it->page->a_name : it->page->b_name);
+    }
     if (it->result->rescaled)
         sheet_line(it->sheet, 0, "Clock rates differ: buckets are approximate.");
     sheet_gap(it->sheet);

@@ -42,17 +42,6 @@ struct sums {
     double total_cycles;
 };
 
-static struct sums sum_causes(const struct why_page *page) {
-    struct sums sums = {.calls = 0};
-    for (size_t i = 0; i < page->profile->cause_count; i++) {
-        if (!wants(page, page->profile->causes[i].op))
-            continue;
-        sums.calls += page->profile->causes[i].calls;
-        sums.total_cycles += (double)page->profile->causes[i].total_cycles;
-    }
-    return sums;
-}
-
 /* "12 calls took 10.0 ms or longer, 1.23 s in all, which is 94.2 % of the latency" */
 static void put_sum(const struct why_page *page, const struct sums *sums) {
     const double slow = (double)page->profile->slow_cycles;
@@ -235,22 +224,16 @@ struct row {
     uint64_t longest_cycles;
 };
 
-static void name_who(const struct aggstats_call *call, const char *by, char ret_who[WHO_SIZE]) {
-    if (strcmp(by, "uid") == 0)
-        snprintf(ret_who, WHO_SIZE, "%" PRIu64, call->uid);
-    else if (strcmp(by, "program") == 0)
-        snprintf(ret_who, WHO_SIZE, "%s", call->program[0] ? call->program : NOT_KNOWN);
-    else if (call->process > 0)
-        snprintf(ret_who, WHO_SIZE, "%" PRIu64 " %s", call->process, call->program);
-    else
-        snprintf(ret_who, WHO_SIZE, NOT_KNOWN);
-}
-
 /* Returns how many rows there are then. */
 static size_t add_call(struct row *rows, size_t count, const struct aggstats_call *call, const char *by) {
-    char who[WHO_SIZE];
+    char who[WHO_SIZE] = NOT_KNOWN;
     size_t i = 0;
-    name_who(call, by, who);
+    if (strcmp(by, "uid") == 0)
+        snprintf(who, sizeof(who), "%" PRIu64, call->uid);
+    else if (strcmp(by, "program") == 0 && call->program[0])
+        snprintf(who, sizeof(who), "%s", call->program);
+    else if (strcmp(by, "program") != 0 && call->process > 0)
+        snprintf(who, sizeof(who), "%" PRIu64 " %s", call->process, call->program);
     while (i < count && (strcmp(rows[i].who, who) != 0 || strcmp(rows[i].first->op, call->op) != 0 ||
                          !aggstats_why_is_same(&rows[i].first->cause, &call->cause)))
         i++;
@@ -351,9 +334,15 @@ void why_page_print(const struct aggstats_profile *profile, const struct why_pag
                     const struct screen *screen) {
     CLEANUP_SHEET struct sheet sheet = sheet_of(screen, profile->clock.frequency_hz);
     const struct why_page page = {&sheet, profile, options};
-    const struct sums sums = sum_causes(&page);
+    struct sums sums = {.calls = 0}; /* of causes */
     struct answer_model model;
     answer_model_make(profile, NULL, 0, &model);
+    for (size_t i = 0; i < profile->cause_count; i++) {
+        if (!wants(&page, profile->causes[i].op))
+            continue;
+        sums.calls += profile->causes[i].calls;
+        sums.total_cycles += (double)profile->causes[i].total_cycles;
+    }
     put_sum(&page, &sums);
     if (model.fuse.has_hidden_locks && wants(&page, "LOCK"))
         answer_page_put_hidden_locks(&sheet, model.fuse.hidden_lock_cycles);
