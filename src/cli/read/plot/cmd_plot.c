@@ -78,25 +78,6 @@ static enum status choose_ops(struct plot_options *options) {
 
 /* ---- Drawing ------------------------------------------------------------------------------------ */
 
-static enum status report_no_data(const struct plot_options *options, const struct input *input) {
-    const char *name = options->plot.names[0];
-    const bool joint = is_figure(options, "joint");
-    if (is_figure(options, "layers")) {
-        complain("no calls of %s in %s; 'osprof show' has a table of its operations",
-                 options->ops.count > 0 ? "these operations" : "an operation at two layers", name);
-        return STATUS_NOT_SO;
-    }
-    const char *missing = joint ? "joint profiles" : "intervals";
-    const char *source = joint ? "osproffs -o joint=OP:VALUE" : "osprof run or osproffs with -o interval=TIME";
-    if (input->is_live)
-        complain("no %s in %s; live files have none", missing, name);
-    else if (options->ops.count > 0)
-        complain("no %s of these operations in %s; %s records them", missing, name, source);
-    else
-        complain("no %s in %s; %s records them", missing, name, source);
-    return STATUS_NOT_SO;
-}
-
 static int write_figure(const void *context, FILE *script) {
     const struct plot_options *options = context;
     if (is_figure(options, "layers"))
@@ -109,16 +90,26 @@ static int write_figure(const void *context, FILE *script) {
 }
 
 static enum status complain_unscripted(const struct plot_options *options, const struct input *input, int error) {
-    if (error == -ENODATA)
-        return report_no_data(options, input);
-    if (error != -ERANGE)
+    const char *name = options->plot.names[0];
+    const bool is_joint = is_figure(options, "joint");
+    const char *missing = is_joint ? "joint profiles" : "intervals";
+    const char *source = is_joint ? "osproffs -o joint=OP:VALUE" : "osprof run or osproffs with -o interval=TIME";
+    if (error != -ENODATA && error != -ERANGE)
         return complain_unplottable(&options->plot, error);
-    if (options->plot.height > 0)
+    if (error == -ERANGE && options->plot.height > 0)
         complain("a picture of %dx%d has no room for all of this; choose operations with --op, or a larger --size",
                  options->plot.width, options->plot.height);
-    else
+    else if (error == -ERANGE)
         complain("a picture of %d pixels has no room for all of this; choose operations with --op", PLOT_SIZE_MAX);
-    return STATUS_TROUBLE;
+    else if (is_figure(options, "layers"))
+        complain("no calls of %s in %s; 'osprof show' has a table of its operations",
+                 options->ops.count > 0 ? "these operations" : "an operation at two layers", name);
+    else if (input->is_live)
+        complain("no %s in %s; live files have none", missing, name);
+    else
+        complain("no %s%s in %s; %s records them", missing, options->ops.count > 0 ? " of these operations" : "", name,
+                 source);
+    return error == -ERANGE ? STATUS_TROUBLE : STATUS_NOT_SO;
 }
 
 static enum status plot_figure(struct plot_options *options, const struct input *input) {
@@ -147,33 +138,28 @@ static enum status plot_figure(struct plot_options *options, const struct input 
     return output_deliver(options->output, DEFAULT_OUTPUT, 0644, picture, picture_bytes) ? STATUS_OK : STATUS_TROUBLE;
 }
 
-static enum status check_layers(const struct recording *recording, const char *name) {
+static enum status plot_all_layers(struct plot_options *options) {
+    const char *name = options->plot.names[0];
     enum status status = STATUS_OK;
-    if (recording->count == 0) {
+    struct input input;
+    if (input_load_recording(name, &input) != 0)
+        return STATUS_TROUBLE;
+    if (input.layers.count == 0) {
         complain("no layers in %s: it is a profile of one layer; 'osprof run --layers' records several", name);
-        return STATUS_NOT_SO;
+        status = STATUS_NOT_SO;
     }
-    for (size_t i = 0; i < recording->count; i++) {
-        if (recording->layers[i].clock.frequency_hz > 0)
+    for (size_t i = 0; i < input.layers.count; i++) {
+        if (input.layers.layers[i].clock.frequency_hz > 0)
             continue;
         complain("cannot plot the layers of %s: the layer %s does not tell its clock's rate, so they have no common "
                  "unit of time",
-                 name, aggstats_profile_label(&recording->layers[i], "layer"));
+                 name, aggstats_profile_label(&input.layers.layers[i], "layer"));
         status = STATUS_TROUBLE;
     }
-    return status;
-}
-
-static enum status plot_all_layers(struct plot_options *options) {
-    struct input input;
-    if (input_load_recording(options->plot.names[0], &input) != 0)
-        return STATUS_TROUBLE;
-    enum status status = check_layers(&input.layers, options->plot.names[0]);
     if (status == STATUS_OK) {
         options->recording = &input.layers;
         options->plot.profiles[0] = &input.layers.layers[0];
         status = plot_figure(options, &input);
-        options->recording = NULL;
     }
     input_finish(&input);
     return status;
@@ -299,25 +285,20 @@ static enum status check_options(const struct command *command, struct plot_opti
     return STATUS_OK;
 }
 
-static enum status plot_arguments(struct plot_options *options, const struct arguments *arguments) {
-    size_t count = (size_t)arguments->rest_count;
-    options->plot.names[0] = "@1";
-    for (size_t i = 0; i < count; i++)
-        options->plot.names[i] = arguments->rest[i];
-    options->plot.profile_count = count > 0 ? count : 1;
-    if (options->script)
-        options->plot.output = options->output ? options->output : DEFAULT_OUTPUT;
-    return is_figure(options, "layers") ? plot_all_layers(options) : plot(options);
-}
-
 static enum status run_plot(const struct command *command, int argc, char **argv) {
-    struct plot_options options = {0};
+    struct plot_options options = {.plot = {.names = {"@1"}, .profile_count = 1}};
     struct arguments arguments;
     enum status status;
     if (options_parse(command, argc, argv, &options, &arguments, &status)) {
         status = check_options(command, &options, arguments.rest_count);
+        for (int i = 0; status == STATUS_OK && i < arguments.rest_count; i++) {
+            options.plot.names[i] = arguments.rest[i];
+            options.plot.profile_count = (size_t)i + 1;
+        }
+        if (options.script)
+            options.plot.output = options.output ? options.output : DEFAULT_OUTPUT;
         if (status == STATUS_OK)
-            status = plot_arguments(&options, &arguments);
+            status = is_figure(&options, "layers") ? plot_all_layers(&options) : plot(&options);
     }
     option_list_finish(&options.ops);
     return status;

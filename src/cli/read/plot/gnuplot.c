@@ -103,29 +103,12 @@ static int read_back(int fd, char **ret_data, size_t *ret_size_bytes) {
 
 /* ---- Messages of gnuplot ------------------------------------------------------------------------ */
 
-/* The last non-empty line, in which gnuplot gives the reason, without characters that a terminal obeys. */
-static void last_line(const char *text, char ret_line[GNUPLOT_REASON_SIZE]) {
-    const char *begin = "it does not say why";
-    size_t length = strlen(begin);
-    while (*text) {
-        text += strspn(text, " \n");
-        size_t line_length = strcspn(text, "\n");
-        if (line_length > 0) {
-            begin = text;
-            length = line_length;
-        }
-        text += line_length;
-    }
-    snprintf(ret_line, GNUPLOT_REASON_SIZE, "%.*s", (int)(length < 200 ? length : 200), begin);
-    for (char *c = ret_line; *c; c++) {
-        if (*c < ' ' || *c == 0x7f)
-            *c = '?';
-    }
-}
-
+/* The reason is the last non-empty line of gnuplot's messages, without characters that a terminal obeys. */
 static int explain(int wait_status, int messages_fd, size_t picture_bytes, char ret_reason[GNUPLOT_REASON_SIZE]) {
     CLEANUP_FREE char *messages = NULL;
     size_t messages_bytes = 0;
+    const char *line = "it does not say why";
+    size_t length = strlen(line);
     if (WIFSIGNALED(wait_status)) {
         snprintf(ret_reason, GNUPLOT_REASON_SIZE, "%s", strsignal(WTERMSIG(wait_status)));
         return -EPROTO;
@@ -135,7 +118,14 @@ static int explain(int wait_status, int messages_fd, size_t picture_bytes, char 
     int error = read_back(messages_fd, &messages, &messages_bytes);
     if (error)
         return error;
-    last_line(messages ? messages : "", ret_reason);
+    for (const char *text = messages ? messages : ""; text[strspn(text, " \n")]; text = line + length) {
+        line = text + strspn(text, " \n");
+        length = strcspn(line, "\n");
+    }
+    snprintf(ret_reason, GNUPLOT_REASON_SIZE, "%.*s", (int)(length < 200 ? length : 200), line);
+    for (char *c = ret_reason; *c; c++)
+        if (*c < ' ' || *c == 0x7f)
+            *c = '?';
     return -EPROTO;
 }
 

@@ -9,6 +9,7 @@
 #include "aggstats.h"
 #include "calibration.h"
 #include "option_list.h"
+#include "plot_axis.h"
 #include "recording.h"
 
 #define PLOT_PROFILES_MAX 2
@@ -77,6 +78,15 @@ static inline double plot_time(const struct plot *plot, size_t profile, double c
 /* True if that unit is seconds. */
 static inline bool plot_in_seconds(const struct plot *plot) {
     return plot->profiles[0]->clock.frequency_hz > 0;
+}
+
+/* The units of latencies and of weights, for their axes. */
+static inline enum plot_unit plot_time_unit(const struct plot *plot) {
+    return plot_in_seconds(plot) ? PLOT_SECONDS : PLOT_COUNT;
+}
+
+static inline enum plot_unit plot_weight_unit(const struct plot *plot) {
+    return plot->by_latency ? plot_time_unit(plot) : PLOT_COUNT;
 }
 
 /* The weight of that many calls in a bucket: their number, or their estimated latency, which is that number times the

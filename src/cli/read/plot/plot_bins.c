@@ -70,7 +70,6 @@ double plot_bars_bound(const struct plot *plot, size_t profile, unsigned bucket)
 }
 
 struct plot_bars plot_bars_over(const struct plot *plot) {
-    const bool seconds = plot_in_seconds(plot);
     struct plot_bars bars = {.bucket_count = 64 * plot->profiles[0]->resolution};
     double first = INFINITY;
     double last = 0;
@@ -88,9 +87,8 @@ struct plot_bars plot_bars_over(const struct plot *plot) {
             bars.most = fmax(bars.most, weight);
         }
     }
-    bars.time = plot_axis_over(first, last, seconds ? PLOT_SECONDS : PLOT_COUNT);
-    bars.weight = plot_axis_of_bars(plot->by_latency ? least : 1, bars.most,
-                                    plot->by_latency && seconds ? PLOT_SECONDS : PLOT_COUNT);
+    bars.time = plot_axis_over(first, last, plot_time_unit(plot));
+    bars.weight = plot_axis_of_bars(plot->by_latency ? least : 1, bars.most, plot_weight_unit(plot));
     return bars;
 }
 
@@ -171,8 +169,7 @@ static void choose_ranges(const struct plot *plot, struct plot_cells *cells) {
         cells->most = fmax(cells->most, weight);
     }
     cells->latency = plot_axis_over(plot_time(plot, 0, aggstats_bucket_lower(first, resolution)),
-                                    plot_time(plot, 0, aggstats_bucket_upper(last, resolution)),
-                                    plot_in_seconds(plot) ? PLOT_SECONDS : PLOT_COUNT);
+                                    plot_time(plot, 0, aggstats_bucket_upper(last, resolution)), plot_time_unit(plot));
 }
 
 int plot_cells_init(const struct plot *plot, size_t bins_max, size_t cells_max, struct plot_cells *ret_cells) {

@@ -87,10 +87,6 @@ static void weigh(const struct plot *plot, struct joint *joint, const struct pea
     }
 }
 
-static enum plot_unit weight_unit(const struct plot *plot) {
-    return plot->by_latency && plot_in_seconds(plot) ? PLOT_SECONDS : PLOT_COUNT;
-}
-
 static void choose_weights(const struct plot *plot, struct joint *joint) {
     double least = INFINITY;
     double most = 0;
@@ -101,7 +97,7 @@ static void choose_weights(const struct plot *plot, struct joint *joint) {
             most = fmax(most, joint->weights[row]);
         }
     }
-    joint->weight = plot_axis_of_bars(plot->by_latency ? least : 1, most, weight_unit(plot));
+    joint->weight = plot_axis_of_bars(plot->by_latency ? least : 1, most, plot_weight_unit(plot));
 }
 
 /* Returns false if there is nothing to draw. */
@@ -157,9 +153,8 @@ static void put_latency_axes(struct joints *it) {
         least = fmin(least, weight);
         most = fmax(most, weight);
     }
-    struct plot_axis latency =
-        plot_axis_over(bound(it, first), bound(it, last + 1), plot_in_seconds(it->plot) ? PLOT_SECONDS : PLOT_COUNT);
-    struct plot_axis weight = plot_axis_of_bars(it->plot->by_latency ? least : 1, most, weight_unit(it->plot));
+    struct plot_axis latency = plot_axis_over(bound(it, first), bound(it, last + 1), plot_time_unit(it->plot));
+    struct plot_axis weight = plot_axis_of_bars(it->plot->by_latency ? least : 1, most, plot_weight_unit(it->plot));
     latency.labels_max = (unsigned)it->page.width / 70;
     weight.labels_max = (unsigned)(LATENCY_BARS * it->scale) / PIXELS_PER_LABEL;
     plot_axis_put(&latency, "x", it->page.script);
@@ -167,24 +162,21 @@ static void put_latency_axes(struct joints *it) {
     fprintf(it->page.script, "floor = %.9g\n", weight.low);
 }
 
-static void put_caption(struct joints *it, const struct plot_area *area) {
-    const int y = area->top - CAPTION / 2 + 1;
-    char value[VALUE_TEXT_SIZE];
-    char text[PLOT_TEXT_SIZE];
-    value_text_of_name(it->joint.data->value, value);
-    snprintf(text, sizeof(text), "%s by %s", it->joint.op->name, value);
-    plot_page_untrusted(&it->page, area->left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, text, PLOT_TEXT_SIZE);
-    plot_format_op(it->plot, it->joint.op, 0, text);
-    plot_page_text(&it->page, area->right, y, PLOT_RIGHT, PLOT_SMALL, PLOT_FAINT, text);
-}
-
 static void put_latencies(struct joints *it) {
     FILE *script = it->page.script;
+    const struct aggstats_op_profile *op = it->joint.op->of[0];
+    const int first = it->number + 1;
     struct plot_area area = {.left = LEFT, .right = it->page.width - RIGHT, .top = it->y + CAPTION};
+    const int y = area.top - CAPTION / 2 + 1;
+    char value[VALUE_TEXT_SIZE];
+    char text[PLOT_TEXT_SIZE];
     area.bottom = area.top + (int)(LATENCY_BARS * it->scale);
-    int first = it->number + 1;
     plot_page_panel(&it->page, &area);
-    put_caption(it, &area);
+    value_text_of_name(it->joint.data->value, value);
+    snprintf(text, sizeof(text), "%s by %s", it->joint.op->name, value);
+    plot_page_untrusted(&it->page, area.left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, text, PLOT_TEXT_SIZE);
+    plot_format_op(it->plot, it->joint.op, 0, text);
+    plot_page_text(&it->page, area.right, y, PLOT_RIGHT, PLOT_SMALL, PLOT_FAINT, text);
     plot_page_text(&it->page, (area.left + area.right) / 2, area.bottom + 44, PLOT_CENTRE, PLOT_PLAIN, PLOT_TEXT,
                    plot_latency_title(it->plot));
     plot_page_text(&it->page, 14, (area.top + area.bottom) / 2, PLOT_CENTRE, PLOT_UPRIGHT, PLOT_TEXT,
@@ -192,7 +184,6 @@ static void put_latencies(struct joints *it) {
     put_latency_axes(it);
     for (size_t i = 0; i < it->joint.peak_count; i++) {
         const struct peak *peak = &it->joint.peaks[i];
-        const struct aggstats_op_profile *op = it->joint.op->of[0];
         fprintf(script, "$data%d << EOD\n", ++it->number);
         for (unsigned bucket = peak->first; bucket <= peak->last; bucket++)
             if (op->buckets[bucket] > 0)
@@ -234,47 +225,40 @@ static void put_value_axis(struct joints *it, bool labelled) {
     fputs(")\n", script);
 }
 
-/* "1.58 µs .. 12.6 µs, 7,303 calls" */
-static void put_peak_caption(struct joints *it, size_t index, const struct plot_area *area) {
-    const struct peak *peak = &it->joint.peaks[index];
+/* A panel below "1.58 µs .. 12.6 µs, 7,303 calls". */
+static void put_values(struct joints *it, size_t index) {
+    FILE *script = it->page.script;
+    struct joint *joint = &it->joint;
+    const struct peak *peak = &joint->peaks[index];
+    const bool last = index + 1 == joint->peak_count;
+    const double half = is_named(joint->data->value) ? 0.4 : 0.5; /* ranges adjoin */
     const struct units units = {.frequency_hz = it->plot->profiles[0]->clock.frequency_hz};
+    struct plot_area area = {.left = LEFT, .right = it->page.width - RIGHT, .top = it->y + CAPTION};
+    const int y = area.top - CAPTION / 2 + 1;
+    char name[VALUE_TEXT_SIZE];
     char text[PLOT_TEXT_SIZE];
+    area.bottom = area.top + (int)(VALUE_BARS * it->scale);
+    plot_page_panel(&it->page, &area);
     snprintf(text, sizeof(text), "%s .. %s, %s call%s",
              units_cycles(&units, aggstats_bucket_lower(peak->first, it->resolution)).text,
              units_cycles(&units, aggstats_bucket_upper(peak->last, it->resolution)).text,
-             units_count(it->joint.peak_calls[index]).text, units_plural(it->joint.peak_calls[index]));
-    plot_page_square(&it->page, area->left + 5, area->top - CAPTION / 2 + 1, colour_of(index));
-    plot_page_text(&it->page, area->left + 16, area->top - CAPTION / 2 + 1, PLOT_LEFT, PLOT_PLAIN, PLOT_TEXT, text);
-}
-
-static void put_value_data(struct joints *it, size_t index) {
-    FILE *script = it->page.script;
-    const double half = is_named(it->joint.data->value) ? 0.4 : 0.5; /* ranges adjoin */
-    weigh(it->plot, &it->joint, &it->joint.peaks[index]);
-    fprintf(script, "$data%d << EOD\n", ++it->number);
-    for (size_t row = 0; row < it->joint.row_count; row++) {
-        if (it->joint.weights[row] > 0)
-            fprintf(script, "%zu %.15g\n", row, it->joint.weights[row]);
-    }
-    fprintf(script, "EOD\nplot $data%d using 1:2:($1-%g):($1+%g):(%.9g):2 with boxxyerror lw 0.5 fillcolor rgb '%s'\n",
-            it->number, half, half, it->joint.weight.low, colour_of(index));
-}
-
-static void put_values(struct joints *it, size_t index) {
-    const bool last = index + 1 == it->joint.peak_count;
-    struct plot_area area = {.left = LEFT, .right = it->page.width - RIGHT, .top = it->y + CAPTION};
-    char name[VALUE_TEXT_SIZE];
-    area.bottom = area.top + (int)(VALUE_BARS * it->scale);
-    plot_page_panel(&it->page, &area);
-    put_peak_caption(it, index, &area);
-    it->joint.weight.labels_max = (unsigned)(VALUE_BARS * it->scale) / PIXELS_PER_LABEL;
-    plot_axis_put(&it->joint.weight, "y", it->page.script);
+             units_count(joint->peak_calls[index]).text, units_plural(joint->peak_calls[index]));
+    plot_page_square(&it->page, area.left + 5, y, colour_of(index));
+    plot_page_text(&it->page, area.left + 16, y, PLOT_LEFT, PLOT_PLAIN, PLOT_TEXT, text);
+    joint->weight.labels_max = (unsigned)(VALUE_BARS * it->scale) / PIXELS_PER_LABEL;
+    plot_axis_put(&joint->weight, "y", script);
     put_value_axis(it, last);
-    value_text_of_name(it->joint.data->value, name);
+    value_text_of_name(joint->data->value, name);
     if (last)
         plot_page_text(&it->page, (area.left + area.right) / 2, area.bottom + 44, PLOT_CENTRE, PLOT_PLAIN, PLOT_TEXT,
                        name);
-    put_value_data(it, index);
+    weigh(it->plot, joint, peak);
+    fprintf(script, "$data%d << EOD\n", ++it->number);
+    for (size_t row = 0; row < joint->row_count; row++)
+        if (joint->weights[row] > 0)
+            fprintf(script, "%zu %.15g\n", row, joint->weights[row]);
+    fprintf(script, "EOD\nplot $data%d using 1:2:($1-%g):($1+%g):(%.9g):2 with boxxyerror lw 0.5 fillcolor rgb '%s'\n",
+            it->number, half, half, joint->weight.low, colour_of(index));
     it->y = area.bottom;
 }
 

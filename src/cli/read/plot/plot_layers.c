@@ -143,28 +143,24 @@ static void choose_axes(struct figure *it) {
 
 /* ---- Drawing ------------------------------------------------------------------------------------ */
 
-static void put_caption(struct figure *it, const struct panel *panel, const struct plot_area *area) {
+static void put_panel(struct figure *it, size_t index, int top) {
+    const struct panel *panel = &it->panels[index];
     const struct layers_cell *cell = &panel->row->cells[panel->layer];
     const struct units units = {.frequency_hz = 1};
-    const int y = area->top - CAPTION / 2 + 1;
+    const bool is_last = index + 1 == it->panel_count;
+    const struct plot_area area = {.left = LEFT, .right = it->page.width - RIGHT, .top = top, .bottom = top + it->bars};
+    const int y = area.top - CAPTION / 2 + 1;
+    FILE *script = it->page.script;
     char text[PLOT_TEXT_SIZE];
+    plot_page_panel(&it->page, &area);
     snprintf(text, sizeof(text), "%s call%s, %s", units_count(cell->calls).text, units_plural(cell->calls),
              units_seconds(&units, cell->total_ns / 1e9).text);
     if (panel->is_first)
-        plot_page_untrusted(&it->page, area->left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, panel->row->name,
+        plot_page_untrusted(&it->page, area.left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, panel->row->name,
                             AGGSTATS_NAME_SIZE);
-    plot_page_untrusted(&it->page, area->left + LAYER_LEFT, y, PLOT_LEFT, PLOT_PLAIN, PLOT_TEXT,
+    plot_page_untrusted(&it->page, area.left + LAYER_LEFT, y, PLOT_LEFT, PLOT_PLAIN, PLOT_TEXT,
                         layers_name(profile_of(it, panel)), AGGSTATS_NAME_SIZE);
-    plot_page_text(&it->page, area->right, y, PLOT_RIGHT, PLOT_SMALL, PLOT_FAINT, text);
-}
-
-static void put_panel(struct figure *it, size_t index, int top) {
-    const struct panel *panel = &it->panels[index];
-    const bool is_last = index + 1 == it->panel_count;
-    const struct plot_area area = {.left = LEFT, .right = it->page.width - RIGHT, .top = top, .bottom = top + it->bars};
-    FILE *script = it->page.script;
-    plot_page_panel(&it->page, &area);
-    put_caption(it, panel, &area);
+    plot_page_text(&it->page, area.right, y, PLOT_RIGHT, PLOT_SMALL, PLOT_FAINT, text);
     it->time.labels_max = is_last ? (unsigned)(area.right - area.left) / 60 : 0;
     it->weight.labels_max = (unsigned)it->bars / PIXELS_PER_LABEL;
     plot_axis_put(&it->time, "x", script);

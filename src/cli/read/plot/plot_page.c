@@ -74,26 +74,18 @@ void plot_page_end(const struct plot_page *page) {
 /* ---- Texts and places --------------------------------------------------------------------------- */
 
 /* The SVG of gnuplot has no bold text without markup, which is off; there names are larger. */
-static const char *font_of(enum plot_style style, bool bold) {
-    switch (style) {
-    case PLOT_TITLE:
-        return bold ? "Sans:Bold,15" : "sans-serif,17";
-    case PLOT_STRONG:
-        return bold ? "Sans:Bold,12" : "sans-serif,13";
-    case PLOT_SMALL:
-        return bold ? "Sans,11" : "sans-serif,11";
-    default:
-        return bold ? "Sans,12" : "sans-serif,12";
-    }
-}
-
 void plot_page_untrusted(struct plot_page *page, int x, int y, enum plot_align align, enum plot_style style,
                          const char *colour, const char *text, int characters_max) {
     static const char *const sides[] = {[PLOT_LEFT] = "left", [PLOT_CENTRE] = "center", [PLOT_RIGHT] = "right"};
+    static const char *const fonts[][2] = {
+        [PLOT_PLAIN] = {"Sans,12", "sans-serif,12"},       [PLOT_SMALL] = {"Sans,11", "sans-serif,11"},
+        [PLOT_STRONG] = {"Sans:Bold,12", "sans-serif,13"}, [PLOT_TITLE] = {"Sans:Bold,15", "sans-serif,17"},
+        [PLOT_UPRIGHT] = {"Sans,12", "sans-serif,12"},
+    };
     fprintf(page->script, "set label %d ", ++page->labels);
     gnuplot_put_text(page->script, text, characters_max > 0 ? (size_t)characters_max : 1);
     fprintf(page->script, " at screen %.5f,%.5f %s font '%s' textcolor rgb '%s'%s\n", (double)x / page->width,
-            1 - (double)y / page->height, sides[align], font_of(style, page->plot->format != PLOT_SVG), colour,
+            1 - (double)y / page->height, sides[align], fonts[style][page->plot->format == PLOT_SVG], colour,
             style == PLOT_UPRIGHT ? " rotate" : "");
 }
 

@@ -48,10 +48,6 @@ static int begin(struct timeline *it, int around, int wanted, int least, size_t 
     return error;
 }
 
-static enum plot_unit weight_unit(const struct plot *plot) {
-    return plot->by_latency && plot_in_seconds(plot) ? PLOT_SECONDS : PLOT_COUNT;
-}
-
 static void put_caption(struct timeline *it, size_t index, int left, int right, int y) {
     const struct plot_op *op = &it->plot->ops[index];
     char text[PLOT_TEXT_SIZE];
@@ -78,34 +74,31 @@ static void put_data(const struct timeline *it, size_t index) {
     fputs("EOD\n", script);
 }
 
-/* The key of colours, and the names of the axes, once. */
-static void put_legend(struct timeline *it, const struct plot_area *area) {
-    FILE *script = it->page.script;
-    const int height = it->page.height - it->page.top - BOTTOM_AXIS - CAPTION;
-    const int shown = height > PANEL_ALONE ? PANEL_ALONE : height;
-    char text[PLOT_TEXT_SIZE];
-    fprintf(script, "set colorbox user origin screen %.5f,%.5f size %.5f,%.5f noborder\n",
-            (double)(area->right + 18) / it->page.width, 1 - (double)(area->top + shown) / it->page.height,
-            14.0 / it->page.width, (double)shown / it->page.height);
-    plot_cells_format_weight(&it->cells, it->plot, text, sizeof(text));
-    plot_page_text(&it->page, it->page.width - 14, area->top + shown / 2, PLOT_CENTRE, PLOT_UPRIGHT, PLOT_TEXT, text);
-    plot_page_text(&it->page, 14, (it->page.top + it->page.height - BOTTOM_AXIS) / 2, PLOT_CENTRE, PLOT_UPRIGHT,
-                   PLOT_TEXT, plot_latency_title(it->plot));
-}
-
+/* The first one has the key of colours, and the title of the axis of latencies. */
 static void put_panel(struct timeline *it, size_t index) {
     FILE *script = it->page.script;
     const struct plot_cells *cells = &it->cells;
     const bool is_last = index + 1 == it->plot->op_count;
+    const int height = it->page.height - it->page.top - BOTTOM_AXIS - CAPTION;
+    const int shown = height > PANEL_ALONE ? PANEL_ALONE : height;
     struct plot_area area = {.left = LEFT, .right = it->page.width - RIGHT};
+    char text[PLOT_TEXT_SIZE];
     area.top = it->page.top + CAPTION + (int)index * (it->panel + CAPTION);
     area.bottom = area.top + it->panel;
     plot_page_panel(&it->page, &area);
     put_caption(it, index, area.left, area.right, area.top - CAPTION / 2 + 1);
-    if (index == 0)
-        put_legend(it, &area);
-    else
+    if (index == 0) {
+        fprintf(script, "set colorbox user origin screen %.5f,%.5f size %.5f,%.5f noborder\n",
+                (double)(area.right + 18) / it->page.width, 1 - (double)(area.top + shown) / it->page.height,
+                14.0 / it->page.width, (double)shown / it->page.height);
+        plot_cells_format_weight(cells, it->plot, text, sizeof(text));
+        plot_page_text(&it->page, it->page.width - 14, area.top + shown / 2, PLOT_CENTRE, PLOT_UPRIGHT, PLOT_TEXT,
+                       text);
+        plot_page_text(&it->page, 14, (it->page.top + it->page.height - BOTTOM_AXIS) / 2, PLOT_CENTRE, PLOT_UPRIGHT,
+                       PLOT_TEXT, plot_latency_title(it->plot));
+    } else {
         fputs("unset colorbox\n", script);
+    }
     fprintf(script, "set format x '%s'\n", is_last ? plot_cells_time_format(it->plot) : "");
     if (is_last)
         plot_page_text(&it->page, (area.left + area.right) / 2, area.bottom + 42, PLOT_CENTRE, PLOT_PLAIN, PLOT_TEXT,
@@ -128,7 +121,7 @@ int plot_timeline(const struct plot *plot, FILE *script) {
                       BINS_MAX, CELLS_MAX, script);
     if (error)
         return error;
-    it.weight = plot_axis_of_colours(it.cells.least, it.cells.most, weight_unit(plot));
+    it.weight = plot_axis_of_colours(it.cells.least, it.cells.most, plot_weight_unit(plot));
     it.weight.labels_max = 12;
     it.cells.latency.labels_max = (unsigned)it.panel / PIXELS_PER_LABEL;
     plot_colours_put(script);
@@ -145,41 +138,37 @@ int plot_timeline(const struct plot *plot, FILE *script) {
 
 /* ---- As a landscape ----------------------------------------------------------------------------- */
 
-/* Latency, time, height, colour: of the middle of the box's top. */
-static void put_boxes(const struct timeline *it, size_t index) {
-    FILE *script = it->page.script;
-    const struct plot *plot = it->plot;
-    const unsigned resolution = plot->profiles[0]->resolution;
-    const double top = plot_axis_at(&it->weight, it->weight.high);
-    fprintf(script, "$op%zu << EOD\n", index + 1);
-    for (size_t i = it->cells.begin[index]; i < it->cells.begin[index + 1]; i++) {
-        const struct aggstats_cell *cell = &it->cells.cells[i];
-        double lower = plot_time(plot, 0, aggstats_bucket_lower(cell->bucket, resolution));
-        double upper = plot_time(plot, 0, aggstats_bucket_upper(cell->bucket, resolution));
-        double begin = plot_bins_begin(&it->cells.bins, plot, cell->row);
-        double end = plot_bins_begin(&it->cells.bins, plot, cell->row + 1);
-        double height = plot_axis_at(&it->weight, plot_weight(plot, 0, cell->bucket, cell->count));
-        fprintf(script, "%.9g %.9g %.9g %u\n", plot_axis_at(&it->cells.latency, sqrt(lower * upper)), (begin + end) / 2,
-                height, plot_colours_at(height / top));
-    }
-    fputs("EOD\n", script);
-}
-
+/* A box of the data is: latency, time, height, colour; of the middle of its top. */
 static void put_field(struct timeline *it, size_t index) {
+    const struct plot *plot = it->plot;
+    const struct plot_bins *bins = &it->cells.bins;
     const struct plot_area area = {.right = it->page.width,
                                    .top = it->page.top + (int)index * (it->panel + CAPTION),
                                    .bottom = it->page.top + ((int)index + 1) * (it->panel + CAPTION)};
+    const unsigned resolution = plot->profiles[0]->resolution;
+    const double highest = plot_axis_at(&it->weight, it->weight.high);
     const int y = area.top + CAPTION / 2;
+    FILE *script = it->page.script;
     char text[PLOT_TEXT_SIZE];
     plot_page_space(&it->page, &area);
     put_caption(it, index, 40, it->page.width - 40, y);
-    plot_cells_format_weight(&it->cells, it->plot, text, sizeof(text));
+    plot_cells_format_weight(&it->cells, plot, text, sizeof(text));
     plot_page_text(&it->page, 40, y + 20, PLOT_LEFT, PLOT_PLAIN, PLOT_TEXT, text);
-    put_boxes(it, index);
-    if (it->cells.begin[index] == it->cells.begin[index + 1])
-        return;
-    fprintf(it->page.script, "splot $op%zu using 1:2:3:(%.9g):4 with boxes fillcolor rgb variable\n", index + 1,
-            log10(2) / it->plot->profiles[0]->resolution);
+    fprintf(script, "$op%zu << EOD\n", index + 1);
+    for (size_t i = it->cells.begin[index]; i < it->cells.begin[index + 1]; i++) {
+        const struct aggstats_cell *cell = &it->cells.cells[i];
+        const double lower = plot_time(plot, 0, aggstats_bucket_lower(cell->bucket, resolution));
+        const double upper = plot_time(plot, 0, aggstats_bucket_upper(cell->bucket, resolution));
+        const double begin = plot_bins_begin(bins, plot, cell->row);
+        const double end = plot_bins_begin(bins, plot, cell->row + 1);
+        const double height = plot_axis_at(&it->weight, plot_weight(plot, 0, cell->bucket, cell->count));
+        fprintf(script, "%.9g %.9g %.9g %u\n", plot_axis_at(&it->cells.latency, sqrt(lower * upper)), (begin + end) / 2,
+                height, plot_colours_at(height / highest));
+    }
+    fputs("EOD\n", script);
+    if (it->cells.begin[index] < it->cells.begin[index + 1])
+        fprintf(script, "splot $op%zu using 1:2:3:(%.9g):4 with boxes fillcolor rgb variable\n", index + 1,
+                log10(2) / resolution);
 }
 
 int plot_landscape(const struct plot *plot, FILE *script) {
@@ -188,7 +177,7 @@ int plot_landscape(const struct plot *plot, FILE *script) {
     if (error)
         return error;
     const double end = plot_bins_begin(&it.cells.bins, plot, it.cells.bins.count);
-    it.weight = plot_axis_of_bars(it.cells.least, it.cells.most, weight_unit(plot));
+    it.weight = plot_axis_of_bars(it.cells.least, it.cells.most, plot_weight_unit(plot));
     it.weight.as_decades = it.cells.latency.as_decades = true;
     it.weight.labels_max = it.cells.latency.labels_max = 12;
     plot_axis_put(&it.cells.latency, "x", script);
