@@ -19,10 +19,6 @@ struct report_options {
     struct name_set b;
 };
 
-static const char *subject_name(const struct report_options *options) {
-    return options->b.names[0];
-}
-
 static enum status write_report(const struct report_options *options, const struct report *given) {
     struct report_again again;
     struct report report = *given;
@@ -32,48 +28,31 @@ static enum status write_report(const struct report_options *options, const stru
         choice = NULL;
     report_format_again(options->a.names, options->a.count, options->b.names, options->b.count, choice ? choice : "",
                         &again);
-    report.name = subject_name(options);
+    report.name = options->b.names[0];
     report.again = &again;
     return report_deliver(&report, options->output, DEFAULT_OUTPUT) == 0 ? STATUS_OK : STATUS_TROUBLE;
 }
 
 /* ---- Profiles ----------------------------------------------------------------------------------- */
 
-/* Errors: reported to the user */
-static int add_file(struct subject *subject, struct file_set *files, const char *name) {
-    struct input input;
-    int error = input_load_whole(name, &input);
-    if (error)
-        return error;
-    if (file_set_add(files, input.device, input.is_file ? input.inode : 0) == 0)
-        complain("%s has been read already: its calls are in the sum once more", name);
-    error = subject_add(subject, name, &input);
-    input_finish(&input);
-    return error;
-}
-
 /* Reads B's profiles. Errors: reported to the user */
 static int load_subject(const struct report_options *options, struct input_layer *layer, struct subject *subject) {
     struct file_set files = {0};
     int error = 0;
-    for (size_t i = 0; i < options->b.count && !error; i++)
-        error = add_file(subject, &files, options->b.names[i]);
+    for (size_t i = 0; i < options->b.count && !error; i++) {
+        const char *name = options->b.names[i];
+        struct input input;
+        error = input_load_whole(name, &input);
+        if (error)
+            break;
+        if (file_set_add(&files, input.device, input.is_file ? input.inode : 0) == 0)
+            complain("%s has been read already: its calls are in the sum once more", name);
+        error = subject_add(subject, name, &input);
+        input_finish(&input);
+    }
     file_set_finish(&files);
-    return error ? error : subject_settle(subject, subject_name(options), layer);
+    return error ? error : subject_settle(subject, options->b.names[0], layer);
 }
-
-static enum status report_on(const struct report_options *options) {
-    struct subject subject = {.count = 0};
-    struct input_layer layer = {.name = options->layer};
-    const struct report report = {.subject = &subject};
-    enum status status = STATUS_TROUBLE;
-    if (load_subject(options, &layer, &subject) == 0)
-        status = write_report(options, &report);
-    subject_finish(&subject);
-    return status;
-}
-
-/* ---- Two profiles ------------------------------------------------------------------------------- */
 
 static enum status report_on_pair(const struct report_options *options, const struct subject *subject,
                                   const struct aggstats_profile *a) {
@@ -99,17 +78,20 @@ static enum status report_on_pair(const struct report_options *options, const st
     return status;
 }
 
-static enum status compare_pair(const struct report_options *options) {
+static enum status report_on(const struct report_options *options) {
+    const bool has_a = options->a.count > 0;
     struct subject subject = {.count = 0};
     struct input_layer layer = {.name = options->layer};
     struct input a;
+    const struct report report = {.subject = &subject};
     enum status status = STATUS_TROUBLE;
-    if (input_load(options->a.names[0], &layer, &a) != 0)
+    if (has_a && input_load(options->a.names[0], &layer, &a) != 0)
         return STATUS_TROUBLE;
     if (load_subject(options, &layer, &subject) == 0)
-        status = report_on_pair(options, &subject, &a.profile);
+        status = has_a ? report_on_pair(options, &subject, &a.profile) : write_report(options, &report);
     subject_finish(&subject);
-    input_finish(&a);
+    if (has_a)
+        input_finish(&a);
     return status;
 }
 
@@ -137,7 +119,7 @@ static enum status compare_runs(const struct report_options *options) {
     enum status status = STATUS_TROUBLE;
     if (compare_sets(&sets, &compared) == 0) {
         const struct report report = {.subject = &subject, .verdict = &compared.page};
-        if (subject_settle(&subject, subject_name(options), &layer) == 0)
+        if (subject_settle(&subject, options->b.names[0], &layer) == 0)
             status = write_report(options, &report);
         compared_sets_finish(&compared);
     }
@@ -173,12 +155,6 @@ static int take_names(struct arguments *arguments, int b_count, struct report_op
     return error;
 }
 
-static enum status report_on_names(const struct report_options *options) {
-    if (options->a.count == 0)
-        return report_on(options);
-    return options->a.count == 1 && options->b.count == 1 ? compare_pair(options) : compare_runs(options);
-}
-
 static enum status run_report(const struct command *command, int argc, char **argv) {
     struct report_options options = {.output = NULL};
     struct arguments arguments;
@@ -190,7 +166,11 @@ static enum status run_report(const struct command *command, int argc, char **ar
     const int b_count = second < argc ? argc - second : arguments.rest_count;
     if (ends_with_dashes && arguments.rest_count > 0)
         return usage_error(command, "no profile behind --");
-    status = take_names(&arguments, b_count, &options) == 0 ? report_on_names(&options) : STATUS_TROUBLE;
+    if (take_names(&arguments, b_count, &options) != 0)
+        status = STATUS_TROUBLE;
+    else
+        status =
+            options.a.count + options.b.count > 2 && options.a.count > 0 ? compare_runs(&options) : report_on(&options);
     name_set_finish(&options.a);
     name_set_finish(&options.b);
     return status;

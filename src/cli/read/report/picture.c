@@ -17,36 +17,27 @@
 #define UNITS_PER_LABEL_BESIDE 16
 #define COLOUR_FIRST 0.35 /* of the palette: 3:1 on black */
 
-enum { HEIGHT = 110, COLOURS = 8, TIMES = 5, KEY_HEIGHT = 14, PARTS_OF_BIN = 10 };
+enum { COLOURS = 8, TIMES = 5, KEY_HEIGHT = 14, PARTS_OF_BIN = 10 };
 
 /* ---- Panels ------------------------------------------------------------------------------------- */
 
 enum {
     PANEL_WIDTH = 480,
     PANEL_LEFT = 52,
-    PANEL_RIGHT = 8,
     PANEL_TOP = 8,
-    PANEL_BOTTOM = 34, /* labels, and the axis's title */
-    PANEL_INNER = PANEL_WIDTH - PANEL_LEFT - PANEL_RIGHT,
+    PANEL_INNER = PANEL_WIDTH - PANEL_LEFT - 8, /* the frame */
+    PANEL_HEIGHT = 110,
+    PANEL_BOTTOM = PANEL_TOP + PANEL_HEIGHT,
+    PANEL_AXIS = 34, /* labels, and the axis's title */
 };
 
-struct panel {
-    FILE *page;
-    int height; /* of the frame */
-};
-
-/* Begins a picture with a name for those who cannot see it, in its class. */
-static struct panel panel_begin(FILE *page, const char *class, int height, const char *name, const char *attributes) {
+/* Begins a picture with a name for those who cannot see it, in its class. It ends with "</svg>". */
+static void panel_begin(FILE *page, const char *class, const char *name, const char *attributes) {
     fprintf(page, "<svg class=\"%s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", class, PANEL_WIDTH,
-            PANEL_TOP + height + PANEL_BOTTOM);
+            PANEL_BOTTOM + PANEL_AXIS);
     html_put(page, name);
     fprintf(page, "\"%s>\n<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", attributes,
-            PANEL_LEFT, PANEL_TOP, PANEL_INNER, height);
-    return (struct panel){page, height};
-}
-
-static void panel_end(const struct panel *panel) {
-    fputs("</svg>\n", panel->page);
+            PANEL_LEFT, PANEL_TOP, PANEL_INNER, PANEL_HEIGHT);
 }
 
 /* Along a logarithmic axis. */
@@ -58,84 +49,80 @@ static double panel_x(const struct plot_axis *axis, double value) {
     return PANEL_LEFT + PANEL_INNER * fraction_of(axis, value);
 }
 
-static double panel_y(const struct panel *panel, const struct plot_axis *axis, double value) {
-    return PANEL_TOP + panel->height * (1 - fraction_of(axis, value));
+static double panel_y(const struct plot_axis *axis, double value) {
+    return PANEL_TOP + PANEL_HEIGHT * (1 - fraction_of(axis, value));
 }
 
-static void panel_put_title_below(const struct panel *panel, const char *title) {
-    fprintf(panel->page, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", PANEL_LEFT + PANEL_INNER / 2,
-            PANEL_TOP + panel->height + PANEL_BOTTOM - 4, title);
+static void panel_put_title_below(FILE *page, const char *title) {
+    fprintf(page, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", PANEL_LEFT + PANEL_INNER / 2,
+            PANEL_BOTTOM + PANEL_AXIS - 4, title);
 }
 
 /* Lines and labels at powers of ten, and the title of the axis. */
-static void panel_put_axis_below(const struct panel *panel, struct plot_axis axis, const char *title) {
+static void panel_put_axis_below(FILE *page, struct plot_axis axis, const char *title) {
     axis.labels_max = PANEL_INNER / UNITS_PER_LABEL_BELOW;
     const struct plot_marks marks = plot_axis_marks(&axis);
-    const int bottom = PANEL_TOP + panel->height;
     for (int exponent = marks.first; exponent <= marks.last; exponent++) {
         char label[UNITS_TEXT_SIZE];
         const double x = panel_x(&axis, pow(10, exponent));
-        fprintf(panel->page, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, PANEL_TOP, bottom);
+        fprintf(page, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, PANEL_TOP, PANEL_BOTTOM);
         if ((exponent - marks.first) % marks.step != 0)
             continue;
         plot_axis_format_power(&axis, exponent, label);
-        fprintf(panel->page, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, bottom + 14, label);
+        fprintf(page, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, PANEL_BOTTOM + 14, label);
     }
-    panel_put_title_below(panel, title);
+    panel_put_title_below(page, title);
 }
 
-static void panel_put_axis_beside(const struct panel *panel, struct plot_axis axis) {
-    axis.labels_max = (unsigned)panel->height / UNITS_PER_LABEL_BESIDE;
+static void panel_put_axis_beside(FILE *page, struct plot_axis axis) {
+    axis.labels_max = PANEL_HEIGHT / UNITS_PER_LABEL_BESIDE;
     const struct plot_marks marks = plot_axis_marks(&axis);
     for (int exponent = marks.first; exponent <= marks.last; exponent++) {
         char label[UNITS_TEXT_SIZE];
-        const double y = panel_y(panel, &axis, pow(10, exponent));
-        fprintf(panel->page, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", PANEL_LEFT, y, PANEL_LEFT + PANEL_INNER);
+        const double y = panel_y(&axis, pow(10, exponent));
+        fprintf(page, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", PANEL_LEFT, y, PANEL_LEFT + PANEL_INNER);
         if ((exponent - marks.first) % marks.step != 0)
             continue;
         plot_axis_format_power(&axis, exponent, label);
-        fprintf(panel->page, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", PANEL_LEFT - 5, y + 4, label);
+        fprintf(page, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", PANEL_LEFT - 5, y + 4, label);
     }
 }
 
 /* ---- Histograms --------------------------------------------------------------------------------- */
 
-static void put_bars(const struct panel *panel, const struct plot *plot, const struct plot_bars *bars, size_t profile,
-                     const struct aggstats_op_profile *op) {
-    const int bottom = PANEL_TOP + panel->height;
-    fprintf(panel->page, "<path class=\"%s\" d=\"", plot->profile_count > 1 ? "under" : "bars");
+static void put_bars(const struct plot *plot, const struct plot_bars *bars, size_t profile,
+                     const struct aggstats_op_profile *op, FILE *page) {
+    fprintf(page, "<path class=\"%s\" d=\"", plot->profile_count > 1 ? "under" : "bars");
     for (unsigned bucket = 0; bucket < bars->bucket_count; bucket++) {
         if (op->buckets[bucket] == 0)
             continue;
         const double left = panel_x(&bars->time, plot_bars_bound(plot, profile, bucket));
         const double right = panel_x(&bars->time, plot_bars_bound(plot, profile, bucket + 1));
         const double weight = plot_weight(plot, profile, bucket, op->buckets[bucket]);
-        fprintf(panel->page, "M%.1f %dV%.1fH%.1fV%d", left, bottom, panel_y(panel, &bars->weight, weight), right,
-                bottom);
+        fprintf(page, "M%.1f %dV%.1fH%.1fV%d", left, PANEL_BOTTOM, panel_y(&bars->weight, weight), right, PANEL_BOTTOM);
     }
-    fputs("\"/>\n", panel->page);
+    fputs("\"/>\n", page);
 }
 
 /* The outline of bars; between them it runs along the bottom. */
-static void put_outline(const struct panel *panel, const struct plot *plot, const struct plot_bars *bars,
-                        size_t profile, const struct aggstats_op_profile *op) {
-    const int bottom = PANEL_TOP + panel->height;
+static void put_outline(const struct plot *plot, const struct plot_bars *bars, size_t profile,
+                        const struct aggstats_op_profile *op, FILE *page) {
     bool is_inside = false;
-    fputs("<path class=\"outline\" d=\"", panel->page);
+    fputs("<path class=\"outline\" d=\"", page);
     for (unsigned bucket = 0; bucket < bars->bucket_count; bucket++) {
         const double left = panel_x(&bars->time, plot_bars_bound(plot, profile, bucket));
         const double right = panel_x(&bars->time, plot_bars_bound(plot, profile, bucket + 1));
         if (op->buckets[bucket] > 0) {
             const double weight = plot_weight(plot, profile, bucket, op->buckets[bucket]);
             if (!is_inside)
-                fprintf(panel->page, "M%.1f %d", left, bottom);
-            fprintf(panel->page, "V%.1fH%.1f", panel_y(panel, &bars->weight, weight), right);
+                fprintf(page, "M%.1f %d", left, PANEL_BOTTOM);
+            fprintf(page, "V%.1fH%.1f", panel_y(&bars->weight, weight), right);
         } else if (is_inside) {
-            fprintf(panel->page, "V%d", bottom);
+            fprintf(page, "V%d", PANEL_BOTTOM);
         }
         is_inside = op->buckets[bucket] > 0;
     }
-    fputs("\"/>\n", panel->page);
+    fputs("\"/>\n", page);
 }
 
 /* Two profiles are in one table only if their buckets are the same. */
@@ -172,14 +159,14 @@ void picture_histogram(const struct plot *plot, const struct plot_bars *bars, si
     snprintf(name, sizeof(name), "%s: calls by latency, both logarithmic%s; figures follow", plot->ops[op].name,
              plot->profile_count > 1 ? ", of A as bars and of B as an outline" : "");
     fputs("<figure>\n", page);
-    const struct panel panel = panel_begin(page, "histogram", HEIGHT, name, "");
-    panel_put_axis_below(&panel, bars->time, plot_in_seconds(plot) ? "latency" : "latency in cycles");
-    panel_put_axis_beside(&panel, bars->weight);
+    panel_begin(page, "histogram", name, "");
+    panel_put_axis_below(page, bars->time, plot_latency_title(plot));
+    panel_put_axis_beside(page, bars->weight);
     if (plot->ops[op].of[0])
-        put_bars(&panel, plot, bars, 0, plot->ops[op].of[0]);
+        put_bars(plot, bars, 0, plot->ops[op].of[0], page);
     if (plot->ops[op].of[1])
-        put_outline(&panel, plot, bars, 1, plot->ops[op].of[1]);
-    panel_end(&panel);
+        put_outline(plot, bars, 1, plot->ops[op].of[1], page);
+    fputs("</svg>\n", page);
     put_table_of_histogram(plot, bars, op, page);
     fputs("</figure>\n", page);
 }
@@ -221,10 +208,8 @@ static struct map map_of(const struct plot *plot, const struct plot_cells *cells
 /* ---- Colours ------------------------------------------------------------------------------------ */
 
 static unsigned colour_of(const struct map *map, const struct aggstats_cell *cell) {
-    const struct plot_axis *axis = &map->colours;
     const double weight = plot_weight(map->plot, 0, cell->bucket, cell->count);
-    const double part = log(weight / axis->low) / log(axis->high / axis->low);
-    const int colour = (int)(part * COLOURS);
+    const int colour = (int)(fraction_of(&map->colours, weight) * COLOURS);
     return (unsigned)(colour < 0 ? 0 : colour >= COLOURS ? COLOURS - 1 : colour);
 }
 
@@ -319,74 +304,52 @@ static void put_colour(const struct map *map, unsigned colour, const size_t *by_
         fputs("\"/>\n", map->page);
 }
 
-/* Cells come by bin, then bucket; this is their order by bucket, then bin. Owner: the caller frees it */
-static size_t *order_by_bucket(const struct map *map) {
-    size_t *order = calloc(map->count + 1, sizeof(*order));
-    size_t count = 0;
-    for (unsigned bucket = map->lowest; order && bucket <= map->highest; bucket++)
-        for (size_t i = 0; i < map->count; i++)
-            if (map->first[i].bucket == bucket)
-                order[count++] = i;
-    return order;
-}
-
-static void put_cells(const struct map *map, const struct panel *panel) {
+/* Cells come by bin, then bucket; they are put by bucket, then bin. */
+static void put_cells(const struct map *map) {
     const unsigned resolution = map->plot->profiles[0]->resolution;
     const struct plot_axis *axis = &map->cells->latency;
-    const double top = panel_y(panel, axis, plot_time(map->plot, 0, aggstats_bucket_upper(map->highest, resolution)));
-    const double bottom = panel_y(panel, axis, plot_time(map->plot, 0, aggstats_bucket_lower(map->lowest, resolution)));
-    size_t *order = order_by_bucket(map);
+    const double top = panel_y(axis, plot_time(map->plot, 0, aggstats_bucket_upper(map->highest, resolution)));
+    const double bottom = panel_y(axis, plot_time(map->plot, 0, aggstats_bucket_lower(map->lowest, resolution)));
+    CLEANUP_FREE size_t *by_bucket = calloc(map->count + 1, sizeof(*by_bucket));
+    size_t count = 0;
+    for (unsigned bucket = map->lowest; by_bucket && bucket <= map->highest; bucket++)
+        for (size_t i = 0; i < map->count; i++)
+            if (map->first[i].bucket == bucket)
+                by_bucket[count++] = i;
     fprintf(map->page,
             "<svg class=\"cells\" x=\"%d\" y=\"%.2f\" width=\"%d\" height=\"%.2f\" viewBox=\"0 0 %u %u\" "
             "preserveAspectRatio=\"none\" shape-rendering=\"crispEdges\">\n",
             PANEL_LEFT, top, PANEL_INNER, bottom - top, part_count(map), map->highest - map->lowest + 1);
-    for (unsigned colour = 0; order && colour < COLOURS; colour++)
-        put_colour(map, colour, order);
+    for (unsigned colour = 0; by_bucket && colour < COLOURS; colour++)
+        put_colour(map, colour, by_bucket);
     fputs("</svg>\n", map->page);
-    free(order);
 }
 
-/* ---- Time --------------------------------------------------------------------------------------- */
+/* ---- The whole map ------------------------------------------------------------------------------ */
 
-static void put_times(const struct map *map, const struct panel *panel) {
-    for (int i = 0; i < TIMES; i++)
-        fprintf(map->page, "<text class=\"time\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%.3g</text>\n",
-                PANEL_LEFT + PANEL_INNER * i / (TIMES - 1), PANEL_TOP + panel->height + 14,
-                i == 0           ? "start"
-                : i == TIMES - 1 ? "end"
-                                 : "middle",
-                end_of(map) * i / (TIMES - 1));
-    panel_put_title_below(panel, plot_cells_time_title(map->plot));
-}
-
-/* Of the calls of a bin: the bucket in which the middle one lies, and the upper bound of the last with calls. */
-static void add_bin(struct sheet *sheet, const struct map *map, size_t begin, size_t end) {
-    const unsigned resolution = map->plot->profiles[0]->resolution;
-    uint64_t calls = 0;
-    uint64_t below = 0;
-    for (size_t i = begin; i < end; i++)
-        calls += map->first[i].count;
-    size_t middle = begin;
-    while (middle + 1 < end && 2 * (below + map->first[middle].count) < calls)
-        below += map->first[middle++].count;
-    sheet_addf(sheet, "%.3g", plot_bins_begin(&map->cells->bins, map->plot, map->first[begin].row));
-    sheet_addf(sheet, "%" PRIu64, calls);
-    sheet_add_cycles(sheet, aggstats_bucket_mean(map->first[middle].bucket, resolution));
-    sheet_add_cycles(sheet, aggstats_bucket_upper(map->first[end - 1].bucket, resolution));
-}
-
+/* The p50 of a bin is in the bucket of its middle call, and its longest call below the bound of its last bucket. */
 static void put_table_of_map(const struct map *map) {
     const struct sheet_column columns[] = {{plot_cells_time_title(map->plot), SHEET_NAME, 0},
                                            {"calls", SHEET_NUMBER, 1},
                                            {"p50", SHEET_NUMBER, 2},
                                            {"longest, at most", SHEET_NUMBER, 3}};
+    const unsigned resolution = map->plot->profiles[0]->resolution;
+    const struct aggstats_cell *cells = map->first;
     const struct screen screen = screen_of_html(map->page);
     CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, map->plot->profiles[0]->clock.frequency_hz);
     SHEET_TABLE(&sheet, columns);
     for (size_t begin = 0, end; begin < map->count; begin = end) {
-        for (end = begin; end < map->count && map->first[end].row == map->first[begin].row;)
-            end++;
-        add_bin(&sheet, map, begin, end);
+        size_t middle = begin;
+        uint64_t calls = 0;
+        uint64_t below = 0;
+        for (end = begin; end < map->count && cells[end].row == cells[begin].row; end++)
+            calls += cells[end].count;
+        while (middle + 1 < end && 2 * (below + cells[middle].count) < calls)
+            below += cells[middle++].count;
+        sheet_addf(&sheet, "%.3g", plot_bins_begin(&map->cells->bins, map->plot, cells[begin].row));
+        sheet_addf(&sheet, "%" PRIu64, calls);
+        sheet_add_cycles(&sheet, aggstats_bucket_mean(cells[middle].bucket, resolution));
+        sheet_add_cycles(&sheet, aggstats_bucket_upper(cells[end - 1].bucket, resolution));
     }
     fputs("<details><summary>Figures of this map</summary>\n", map->page);
     sheet_print(&sheet);
@@ -402,12 +365,19 @@ void picture_map(const struct plot *plot, const struct plot_cells *cells, const 
     snprintf(name, sizeof(name), "%s: calls by latency over time; figures follow", plot->ops[op].name);
     snprintf(attributes, sizeof(attributes), " data-end=\"%.6g\" data-parts=\"%u\"", end_of(&map), part_count(&map));
     fputs("<figure>\n", page);
-    const struct panel panel = panel_begin(page, "map", HEIGHT, name, attributes);
-    panel_put_axis_beside(&panel, cells->latency);
+    panel_begin(page, "map", name, attributes);
+    panel_put_axis_beside(page, cells->latency);
     if (map.count > 0)
-        put_cells(&map, &panel);
-    put_times(&map, &panel);
-    panel_end(&panel);
+        put_cells(&map);
+    for (int i = 0; i < TIMES; i++)
+        fprintf(page, "<text class=\"time\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%.3g</text>\n",
+                PANEL_LEFT + PANEL_INNER * i / (TIMES - 1), PANEL_BOTTOM + 14,
+                i == 0           ? "start"
+                : i == TIMES - 1 ? "end"
+                                 : "middle",
+                end_of(&map) * i / (TIMES - 1));
+    panel_put_title_below(page, plot_cells_time_title(plot));
+    fputs("</svg>\n", page);
     put_table_of_map(&table);
     fputs("</figure>\n", page);
 }

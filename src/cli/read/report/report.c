@@ -2,6 +2,7 @@
  * tables are those of osprof show, by the same functions. */
 #include "report.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "base.h"
 #include "command.h"
 #include "html.h"
+#include "layers_page.h"
 #include "output.h"
 #include "picture.h"
 #include "plot_bins.h"
@@ -43,7 +45,8 @@ struct section {
     const char *title;
     bool is_of_b;                              /* of the newer, where there are two */
     bool (*is_there)(const struct page *page); /* NULL: always */
-    int (*put)(const struct page *page);
+    int (*put)(const struct page *page);       /* NULL: it is a part of the page of osprof show */
+    enum show_part part;
 };
 
 static bool is_compared(const struct page *page) {
@@ -95,11 +98,6 @@ static int put_changes(const struct page *page) {
     return 0;
 }
 
-static int put_first(const struct page *page) {
-    show_part(page->parts, SHOW_ANSWER);
-    return 0;
-}
-
 static bool has_slow_calls(const struct page *page) {
     return page->profile->in_flight_count > 0 || why_page_has_any(page->profile);
 }
@@ -116,18 +114,8 @@ static bool has_ops(const struct page *page) {
     return page->profile->op_count > 0;
 }
 
-static int put_table(const struct page *page) {
-    show_part(page->parts, SHOW_TABLE);
-    return 0;
-}
-
 static bool has_groups(const struct page *page) {
     return page->profile->group_count > 0;
-}
-
-static int put_groups(const struct page *page) {
-    show_part(page->parts, SHOW_GROUPS);
-    return 0;
 }
 
 static bool has_layers(const struct page *page) {
@@ -143,29 +131,24 @@ static bool has_timeline(const struct page *page) {
     return page->profile->interval_count > 1 && page->plot.op_count > 0;
 }
 
-static int put_maps_of(const struct page *page, const struct plot_cells *cells) {
-    const struct plot *plot = &page->plot;
-    struct plot_cells few;
-    int error = plot_cells_init(plot, BINS_OF_TABLES, CELLS_MAX, &few);
-    if (error)
-        return error;
-    picture_map_key(plot, cells, page->stream);
-    fputs("<div id=\"zoom\" class=\"zoom\" hidden>Zoom all maps, also by dragging a mouse over one: </div>\n",
-          page->stream);
-    for (size_t i = 0; i < plot->op_count; i++) {
-        html_put_block(page->stream, "h3", NULL, plot->ops[i].name);
-        picture_map(plot, cells, &few, i, page->stream);
-    }
-    plot_cells_finish(&few);
-    return 0;
-}
-
 static int put_maps(const struct page *page) {
-    struct plot_cells cells;
-    int error = plot_cells_init(&page->plot, BINS_MAX, CELLS_MAX, &cells);
+    const struct plot *plot = &page->plot;
+    struct plot_cells cells = {.cells = NULL};
+    struct plot_cells few = {.cells = NULL}; /* for tables */
+    int error = plot_cells_init(plot, BINS_MAX, CELLS_MAX, &cells);
     if (error)
         return error == -ENODATA ? 0 : error;
-    error = put_maps_of(page, &cells);
+    error = plot_cells_init(plot, BINS_OF_TABLES, CELLS_MAX, &few);
+    if (!error) {
+        picture_map_key(plot, &cells, page->stream);
+        fputs("<div id=\"zoom\" class=\"zoom\" hidden>Zoom all maps, also by dragging a mouse over one: </div>\n",
+              page->stream);
+    }
+    for (size_t i = 0; i < plot->op_count && !error; i++) {
+        html_put_block(page->stream, "h3", NULL, plot->ops[i].name);
+        picture_map(plot, &cells, &few, i, page->stream);
+    }
+    plot_cells_finish(&few);
     plot_cells_finish(&cells);
     return error;
 }
@@ -189,16 +172,6 @@ static int put_histograms(const struct page *page) {
 
 static bool has_joints(const struct page *page) {
     return page->profile->joint_count > 0;
-}
-
-static int put_joints(const struct page *page) {
-    show_part(page->parts, SHOW_JOINTS);
-    return 0;
-}
-
-static int put_machine(const struct page *page) {
-    show_part(page->parts, SHOW_HEADING);
-    return 0;
 }
 
 /* before: the command whose arguments the label has. A sum has those of several commands in one label. */
@@ -251,16 +224,16 @@ static int put_again(const struct page *page) {
 
 static const struct section sections[] = {
     {"changed", "What has changed from A to B", false, is_compared, put_changed},
-    {"first", "What to look at first", true, NULL, put_first},
+    {"first", "What to look at first", true, NULL, NULL, SHOW_ANSWER},
     {"changes", "Each operation that changed", false, has_changes, put_changes},
     {"layers", "Layers", true, has_layers, put_layers},
-    {"operations", "Operations", true, has_ops, put_table},
+    {"operations", "Operations", true, has_ops, NULL, SHOW_TABLE},
     {"slow", "Slow calls, and what they waited for", true, has_slow_calls, put_slow_calls},
-    {"whose", "Files, programs, containers", true, has_groups, put_groups},
+    {"whose", "Files, programs, containers", true, has_groups, NULL, SHOW_GROUPS},
     {"time", "Over time", true, has_timeline, put_maps},
     {"latency", "Latencies", true, has_pictures, put_histograms},
-    {"values", "What peaks have in common", true, has_joints, put_joints},
-    {"machine", "What was profiled, and where", true, NULL, put_machine},
+    {"values", "What peaks have in common", true, has_joints, NULL, SHOW_JOINTS},
+    {"machine", "What was profiled, and where", true, NULL, NULL, SHOW_HEADING},
     {"again", "How to get this again", false, NULL, put_again},
 };
 
@@ -271,7 +244,7 @@ static bool is_there(const struct page *page, const struct section *section) {
 /* ---- The whole ---------------------------------------------------------------------------------- */
 
 /* What the page is about: a command, or a directory. */
-static const char *subject(const struct page *page) {
+static const char *title_of(const struct page *page) {
     static const char *const keys[] = {"command", "attached", "lower", "mount"};
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
         const char *value = aggstats_profile_label(page->profile, keys[i]);
@@ -279,18 +252,6 @@ static const char *subject(const struct page *page) {
             return value;
     }
     return page->report->name;
-}
-
-/* Nothing but what is in the page: its own style, its own script. */
-static void put_head(const struct page *page) {
-    fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '" REPORT_STYLE_HASH
-          "'; script-src '" REPORT_SCRIPT_HASH "'; base-uri 'none'; form-action 'none'\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta name=\"generator\" content=\"osprof " OSPROF_VERSION "\">\n<title>",
-          page->stream);
-    html_put(page->stream, subject(page));
-    fputs(" - osprof report</title>\n<style>" REPORT_STYLE "</style>\n</head>\n", page->stream);
 }
 
 static const char *title_end(const struct page *page, const struct section *section) {
@@ -315,7 +276,10 @@ static int put_sections(const struct page *page) {
             continue;
         fprintf(page->stream, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s%s</h2>\n",
                 section->id, section->id, section->id, section->title, title_end(page, section));
-        error = section->put(page);
+        if (section->put)
+            error = section->put(page);
+        else
+            show_part(page->parts, section->part);
         fputs("</section>\n", page->stream);
         if (!has_contents)
             put_contents(page);
@@ -324,24 +288,24 @@ static int put_sections(const struct page *page) {
     return error;
 }
 
-static void put_about(const struct page *page) {
+/* Nothing but what is in the page: its own style, its own script. */
+static int put_page(const struct page *page) {
     const size_t count = page->report->subject->count;
-    fputs("<p class=\"about\">", page->stream);
-    fputs(is_compared(page) ? "what has changed, and where the file-system time of B went"
-                            : "where its file-system time went",
+    fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '" REPORT_STYLE_HASH
+          "'; script-src '" REPORT_SCRIPT_HASH "'; base-uri 'none'; form-action 'none'\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<meta name=\"generator\" content=\"osprof " OSPROF_VERSION "\">\n<title>",
           page->stream);
+    html_put(page->stream, title_of(page));
+    fputs(" - osprof report</title>\n<style>" REPORT_STYLE "</style>\n</head>\n<body>\n<header>\n<h1>", page->stream);
+    html_put(page->stream, title_of(page));
+    fprintf(page->stream, "</h1>\n<p class=\"about\">%s",
+            is_compared(page) ? "what has changed, and where the file-system time of B went"
+                              : "where its file-system time went");
     if (count > 1)
         fprintf(page->stream, ", of %zu profiles, added up", count);
-    fputs("</p>\n", page->stream);
-}
-
-static int put_page(const struct page *page) {
-    put_head(page);
-    fputs("<body>\n<header>\n<h1>", page->stream);
-    html_put(page->stream, subject(page));
-    fputs("</h1>\n", page->stream);
-    put_about(page);
-    fputs("</header>\n<main>\n", page->stream);
+    fputs("</p>\n</header>\n<main>\n", page->stream);
     int error = put_sections(page);
     fputs("</main>\n<script>" REPORT_SCRIPT "</script>\n</body>\n</html>\n", page->stream);
     return error;
@@ -442,4 +406,96 @@ void report_format_again(char *const *a, size_t a_count, char *const *b, size_t 
         is_whole = append(ret_again->text, "| osprof show -");
     if (!is_whole)
         ret_again->page[0] = '\0';
+}
+
+/* ---- The subject -------------------------------------------------------------------------------- */
+
+static int copy_input(const struct input *input, struct input *ret_copy) {
+    *ret_copy = *input;
+    ret_copy->profile = (struct aggstats_profile){0};
+    ret_copy->layers = (struct recording){0};
+    int error = input->layers.count > 0 ? 0 : aggstats_profile_copy(&input->profile, &ret_copy->profile);
+    for (size_t i = 0; i < input->layers.count && !error; i++) {
+        struct aggstats_profile copy = {0};
+        error = aggstats_profile_copy(&input->layers.layers[i], &copy);
+        if (!error)
+            error = recording_add(&ret_copy->layers, &copy);
+        aggstats_profile_finish(&copy);
+    }
+    return error;
+}
+
+static int add_to_sums(struct subject *subject, const char *name, const struct input *input) {
+    int error = 0;
+    for (size_t i = 0; i < input->layers.count && !error; i++)
+        error = layer_sums_add(&subject->sums, name, &input->layers.layers[i]);
+    return input->layers.count > 0 ? error : layer_sums_add(&subject->sums, name, &input->profile);
+}
+
+/* The first is kept as it is, with all that a sum does not have, until there is a second. */
+int subject_add(struct subject *subject, const char *name, const struct input *input) {
+    int error = 0;
+    if (subject->count++ == 0) {
+        error = copy_input(input, &subject->input);
+        if (error)
+            complain("cannot report on %s: %s", name, strerror(-error));
+        return error;
+    }
+    if (subject->count == 2) {
+        error = add_to_sums(subject, name, &subject->input);
+        input_finish(&subject->input);
+        subject->input = (struct input){0};
+    }
+    return error ? error : add_to_sums(subject, name, input);
+}
+
+static int take_sum(struct subject *subject) {
+    struct recording sum = {0};
+    int error = layer_sums_result(&subject->sums, &sum);
+    if (!error && sum.count > 1) {
+        subject->input.layers = sum;
+        return 0;
+    }
+    if (!error) {
+        subject->input.profile = sum.layers[0];
+        sum.count = 0;
+    }
+    recording_finish(&sum);
+    return error;
+}
+
+static int write_layers(const void *recording, FILE *stream) {
+    const struct screen screen = screen_of_html(stream);
+    const struct layers_page layers = {.recording = recording};
+    return layers_page_print(&layers, &screen);
+}
+
+int subject_settle(struct subject *subject, const char *name, struct input_layer *layer) {
+    const struct recording *layers = &subject->input.layers;
+    int error = subject->count > 1 ? take_sum(subject) : 0;
+    if (!error && layers->count > 0) {
+        size_t size_bytes;
+        error = output_format(write_layers, layers, &subject->layers, &size_bytes);
+        if (error)
+            complain("cannot report on %s: %s", name, strerror(-error));
+    }
+    subject->mode = output_mode(&subject->input.profile);
+    for (size_t i = 0; i < layers->count; i++)
+        subject->mode &= output_mode(&layers->layers[i]);
+    if (!error)
+        error = input_choose(name, layer, &subject->input);
+    if (error)
+        return error;
+    const struct daemon_state daemon = daemon_state_find(&subject->input);
+    if (!daemon_state_warn(&daemon, subject->warning))
+        subject->warning[0] = '\0';
+    subject->layer = subject->layers ? aggstats_profile_label(&subject->input.profile, "layer") : NULL;
+    in_flight_find_out(&subject->input);
+    return 0;
+}
+
+void subject_finish(struct subject *subject) {
+    input_finish(&subject->input);
+    layer_sums_finish(&subject->sums);
+    free(subject->layers);
 }
