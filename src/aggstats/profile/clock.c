@@ -24,16 +24,9 @@
 #define MEASURE_MOST_NS 4000000U
 
 const char *aggstats_clock_name(uint32_t kind) {
-    switch (kind) {
-    case AGGSTATS_CLOCK_TSC:
-        return "tsc";
-    case AGGSTATS_CLOCK_CNTVCT:
-        return "cntvct";
-    case AGGSTATS_CLOCK_MONOTONIC:
-        return "monotonic";
-    default:
-        return NULL;
-    }
+    static const char *const names[] = {
+        [AGGSTATS_CLOCK_TSC] = "tsc", [AGGSTATS_CLOCK_CNTVCT] = "cntvct", [AGGSTATS_CLOCK_MONOTONIC] = "monotonic"};
+    return kind < ARRAY_SIZE(names) ? names[kind] : NULL;
 }
 
 uint64_t clock_realtime_ns(void) {
@@ -149,21 +142,18 @@ uint64_t clock_pair_frequency(const struct clock_pair *from, const struct clock_
     return (uint64_t)((long double)(to->cycles - from->cycles) / seconds + 0.5L);
 }
 
-/* Each moment may be off by half of its gap. */
-static bool is_exact(const struct clock_pair *from, const struct clock_pair *to) {
-    uint64_t error_cycles = (from->gap_cycles + to->gap_cycles) / 2;
-    return error_cycles * 1000000U <= MEASURE_PPM * (to->cycles - from->cycles);
-}
-
 static uint64_t frequency_measured(uint32_t kind) {
     struct clock_pair from = clock_pair_now(kind);
     struct clock_pair to;
+    uint64_t error_cycles;
     do {
         struct timespec pause = {.tv_nsec = MEASURE_STEP_NS};
         while (clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, &pause) == EINTR)
             continue;
         to = clock_pair_now(kind);
-    } while (!is_exact(&from, &to) && to.raw_ns - from.raw_ns < MEASURE_MOST_NS);
+        error_cycles = (from.gap_cycles + to.gap_cycles) / 2; /* each moment may be off by half of its gap */
+    } while (error_cycles * 1000000U > MEASURE_PPM * (to.cycles - from.cycles) &&
+             to.raw_ns - from.raw_ns < MEASURE_MOST_NS);
     return clock_pair_frequency(&from, &to);
 }
 

@@ -16,14 +16,6 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
-static int add_number(uint64_t *sum, uint64_t number) {
-    return __builtin_add_overflow(*sum, number, sum) ? -EOVERFLOW : 0;
-}
-
-static int subtract_number(uint64_t *from, uint64_t number) {
-    return __builtin_sub_overflow(*from, number, from) ? -ERANGE : 0;
-}
-
 int cycles_rescale(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
     uint128 scaled = ((uint128)*cycles * to_hz + from_hz / 2) / from_hz;
     if (scaled > UINT64_MAX)
@@ -96,14 +88,26 @@ static int parse_words(const struct fact *fact, struct parser *parser, uint64_t 
     return err;
 }
 
-static int parse_number(const struct fact *fact, struct parser *parser, struct aggstats_profile *profile, char *value) {
+/* ---- A row ---- */
+
+static bool is_number(const struct fact *fact) {
+    return fact->number.unit != AGGSTATS_FACT_OTHER;
+}
+
+int fact_parse(const struct fact *fact, struct parser *parser, struct aggstats_profile *profile, char *value) {
+    if (!is_number(fact))
+        return fact->parse(parser, value);
     set_known(fact, profile, true);
     return fact->number.words
                ? parse_words(fact, parser, numbers_of(fact, profile), value)
                : parser_only_number(parser, value, expected_numbers[fact->number.unit], numbers_of(fact, profile));
 }
 
-static void write_number(const struct fact *fact, const struct aggstats_profile *profile, FILE *stream) {
+void fact_write(const struct fact *fact, const struct aggstats_profile *profile, FILE *stream) {
+    if (fact->write)
+        fact->write(profile, stream);
+    if (!is_number(fact) || !is_told(fact, profile))
+        return;
     const uint64_t *numbers = numbers_in(fact, profile);
     fprintf(stream, "# %s:", fact->key);
     for (size_t i = 0; i < count_of(fact); i++)
@@ -114,23 +118,28 @@ static void write_number(const struct fact *fact, const struct aggstats_profile 
     putc('\n', stream);
 }
 
-static int add_known(const struct fact *fact, struct aggstats_profile *sum, const struct aggstats_profile *other) {
+int fact_add(const struct fact *fact, struct aggstats_profile *sum, const struct aggstats_profile *other) {
+    if (fact->add)
+        return fact->add(sum, other);
+    if (!is_number(fact))
+        return 0;
     const bool known = is_known(fact, sum) && is_known(fact, other);
     int err = 0;
     set_known(fact, sum, known);
     for (size_t i = 0; i < count_of(fact) && known && err == 0; i++)
-        err = add_number(&numbers_of(fact, sum)[i], numbers_in(fact, other)[i]);
+        err = number_add(&numbers_of(fact, sum)[i], numbers_in(fact, other)[i]);
     return err;
 }
 
-static int subtract_known(const struct fact *fact, struct aggstats_profile *difference,
-                          const struct aggstats_profile *other) {
-    bool known = is_known(fact, difference) && is_known(fact, other);
+int fact_subtract(const struct fact *fact, struct aggstats_profile *difference, const struct aggstats_profile *other) {
+    if (!is_number(fact))
+        return fact->subtract ? fact->subtract(difference, other) : 0;
     if (fact->number.less == FACT_IS_THE_LATER_ONES)
         return 0;
+    bool known = is_known(fact, difference) && is_known(fact, other);
     for (size_t i = 0; i < count_of(fact); i++) {
         uint64_t *number = &numbers_of(fact, difference)[i];
-        const bool is_less = known && subtract_number(number, numbers_in(fact, other)[i]) < 0;
+        const bool is_less = known && number_subtract(number, numbers_in(fact, other)[i]) < 0;
         if (is_less && fact->number.less == FACT_LESS_IS_WRONG)
             return -ERANGE;
         if (is_less && fact->number.less == FACT_LESS_IS_UNKNOWN)
@@ -142,43 +151,10 @@ static int subtract_known(const struct fact *fact, struct aggstats_profile *diff
     return 0;
 }
 
-/* ---- A row ---- */
-
-static bool is_number(const struct fact *fact) {
-    return fact->number.unit != AGGSTATS_FACT_OTHER;
-}
-
-int fact_parse(const struct fact *fact, struct parser *parser, char *value) {
-    return is_number(fact) ? parse_number(fact, parser, &parser->profile, value) : fact->parse(parser, value);
-}
-
-void fact_write(const struct fact *fact, const struct aggstats_profile *profile, FILE *stream) {
-    if (fact->write)
-        fact->write(profile, stream);
-    else if (is_number(fact) && is_told(fact, profile))
-        write_number(fact, profile, stream);
-}
-
-int fact_add(const struct fact *fact, struct aggstats_profile *sum, const struct aggstats_profile *other) {
-    if (fact->add)
-        return fact->add(sum, other);
-    return is_number(fact) ? add_known(fact, sum, other) : 0;
-}
-
-int fact_subtract(const struct fact *fact, struct aggstats_profile *difference, const struct aggstats_profile *other) {
-    if (is_number(fact))
-        return subtract_known(fact, difference, other);
-    return fact->subtract ? fact->subtract(difference, other) : 0;
-}
-
 int fact_rescale(const struct fact *fact, struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
     if (fact->number.unit == AGGSTATS_FACT_CYCLES)
         return cycles_rescale(numbers_of(fact, profile), from_hz, to_hz);
     return fact->rescale ? fact->rescale(profile, from_hz, to_hz) : 0;
-}
-
-int fact_parse_of_group(const struct fact *fact, struct parser *parser, struct aggstats_profile *group, char *value) {
-    return parse_number(fact, parser, group, value);
 }
 
 void facts_write_of_group(const struct aggstats_profile *group, FILE *stream) {
@@ -244,12 +220,8 @@ static void write_interval(const struct aggstats_profile *profile, FILE *stream)
         fprintf(stream, "# interval: %" PRIu64 "\n", profile->interval_cycles);
 }
 
-static int rescale_interval(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
-    return cycles_rescale(&profile->interval_cycles, from_hz, to_hz);
-}
-
-static int rescale_borders(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
-    int err = 0;
+static int rescale_intervals(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
+    int err = cycles_rescale(&profile->interval_cycles, from_hz, to_hz);
     for (size_t i = 0; i < profile->interval_count && err == 0; i++)
         err = cycles_rescale(&profile->borders[i], from_hz, to_hz);
     return err;
@@ -317,7 +289,7 @@ static int add_busy(struct aggstats_profile *sum, const struct aggstats_profile 
         forget_op_looks(sum);
     a->most = a->most > b->most ? a->most : b->most;
     a->busy += b->busy;
-    return add_number(&a->looks, b->looks);
+    return number_add(&a->looks, b->looks);
 }
 
 /* Looks are not read together with the rest: a difference that is not possible is dropped. Those of an op that would be
@@ -325,7 +297,7 @@ static int add_busy(struct aggstats_profile *sum, const struct aggstats_profile 
 static int subtract_busy(struct aggstats_profile *difference, const struct aggstats_profile *other) {
     struct aggstats_busy *a = &difference->busy;
     const struct aggstats_busy *b = &other->busy;
-    if (subtract_number(&a->looks, b->looks) < 0 || subtract_number(&a->busy, b->busy) < 0 || a->busy > a->looks)
+    if (number_subtract(&a->looks, b->looks) < 0 || number_subtract(&a->busy, b->busy) < 0 || a->busy > a->looks)
         *a = (struct aggstats_busy){0};
     bool is_possible = a->by_op && b->by_op;
     for (size_t i = 0; i < difference->op_count; i++)
@@ -342,7 +314,7 @@ static int add_merged(struct aggstats_profile *sum, const struct aggstats_profil
     if (sum->merged == 0 && other->merged == 0)
         return 0;
     sum->merged += sum->merged == 0;
-    return add_number(&sum->merged, other->merged > 0 ? other->merged : 1);
+    return number_add(&sum->merged, other->merged > 0 ? other->merged : 1);
 }
 
 static int add_threads_max(struct aggstats_profile *sum, const struct aggstats_profile *other) {
@@ -366,7 +338,7 @@ static int add_cost(struct aggstats_profile *sum, const struct aggstats_profile 
         return 0;
     sum->cost_ns.each = mean_ns(sum->cost_ns.each, calls, other->cost_ns.each, other->cost_calls);
     sum->cost_ns.counted = mean_ns(sum->cost_ns.counted, calls, other->cost_ns.counted, other->cost_calls);
-    return add_number(&sum->cost_calls, other->cost_calls);
+    return number_add(&sum->cost_calls, other->cost_calls);
 }
 
 static int add_nothing(struct aggstats_profile *sum, const struct aggstats_profile *other) {
@@ -502,8 +474,8 @@ const struct fact facts[] = {
                 .json = "chosen_groups"}},
     {.key = "missed",
      .number = {IN(missed_cycles_max), .unit = AGGSTATS_FACT_CYCLES, .less = FACT_LESS_IS_ZERO, .json = "missed"}},
-    {.key = "interval", .parse = parser_interval, .write = write_interval, .rescale = rescale_interval},
-    {.key = "borders", .parse = parser_borders, .write = text_write_borders, .rescale = rescale_borders},
+    {.key = "interval", .parse = parser_interval, .write = write_interval, .rescale = rescale_intervals},
+    {.key = "borders", .parse = parser_borders, .write = text_write_borders}, /* rescaled with the one before */
     {.key = "clamped", .number = {IN(clamped), .unit = AGGSTATS_FACT_CALLS, .json = "clamped", .json_always = true}},
     {.key = "ungrouped",
      .number = {IN(ungrouped_calls), .unit = AGGSTATS_FACT_CALLS, .less = FACT_LESS_IS_ZERO, .json = "ungrouped"}},

@@ -5,6 +5,8 @@
 #ifndef FACTS_H
 #define FACTS_H
 
+#include <errno.h>
+
 #include "aggstats.h"
 #include "aggstats/numbers.h"
 
@@ -77,15 +79,15 @@ extern const struct fact facts[];
 
 #define FACTS_BEFORE_LABELS 2 /* rows; after them labels are written */
 
-/* What a row's functions do, or what is done with a number. Errors: as the functions of struct fact */
-int fact_parse(const struct fact *fact, struct parser *parser, char *value);
+/* What a row's functions do, or what is done with a number. Errors: as the functions of struct fact
+ * profile: the parser's, or for a number that groups have a group's */
+int fact_parse(const struct fact *fact, struct parser *parser, struct aggstats_profile *profile, char *value);
 void fact_write(const struct fact *fact, const struct aggstats_profile *profile, FILE *stream);
 int fact_add(const struct fact *fact, struct aggstats_profile *sum, const struct aggstats_profile *other);
 int fact_subtract(const struct fact *fact, struct aggstats_profile *difference, const struct aggstats_profile *other);
 int fact_rescale(const struct fact *fact, struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz);
 
-/* The same of a group's profile, for a number that groups have. Numbers that are 0 have no line. */
-int fact_parse_of_group(const struct fact *fact, struct parser *parser, struct aggstats_profile *group, char *value);
+/* Writes the numbers that groups have. Numbers that are 0 have no line. */
 void facts_write_of_group(const struct aggstats_profile *group, FILE *stream);
 
 /* Sets the numbers from a live file, by their places. known: bit i set: numbers[i] is known */
@@ -96,6 +98,14 @@ const struct fact *fact_of(const char *key);
 
 /* round(value * to / from). Errors: -EOVERFLOW */
 int cycles_rescale(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz);
+
+static inline int number_add(uint64_t *sum, uint64_t number) {
+    return __builtin_add_overflow(*sum, number, sum) ? -EOVERFLOW : 0;
+}
+
+static inline int number_subtract(uint64_t *from, uint64_t number) {
+    return __builtin_sub_overflow(*from, number, from) ? -ERANGE : 0;
+}
 
 /* ---- Programs that were not seen (profile_unseen.c), each known by its kind and its name ---- */
 

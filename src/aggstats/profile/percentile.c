@@ -5,11 +5,6 @@
 
 #include "aggstats.h"
 
-/* ceil(count * per_mille / 1000), without overflow */
-static uint64_t rank_of(uint64_t count, unsigned per_mille) {
-    return count / 1000 * per_mille + (count % 1000 * per_mille + 999) / 1000;
-}
-
 /* In cycles. Long double holds totals exactly. */
 struct range {
     long double lower;
@@ -24,14 +19,6 @@ struct contents {
     bool has_longest; /* its longest call took exactly each.upper */
 };
 
-static long double larger(long double a, long double b) {
-    return a > b ? a : b;
-}
-
-static long double smaller(long double a, long double b) {
-    return a < b ? a : b;
-}
-
 /* Bucket 0 also holds latencies of 0 cycles. */
 static struct contents contents_of(const struct aggstats_op_profile *op, unsigned resolution, unsigned bucket,
                                    bool is_last) {
@@ -40,19 +27,12 @@ static struct contents contents_of(const struct aggstats_op_profile *op, unsigne
                                          .upper = aggstats_bucket_upper(bucket, resolution)},
                                 .has_longest = is_last && op->longest_cycles > 0};
     if (contents.has_longest)
-        contents.each.upper = larger(contents.each.lower, (long double)op->longest_cycles);
+        contents.each.upper = fmaxl(contents.each.lower, (long double)op->longest_cycles);
     const long double calls = (long double)contents.calls;
     contents.sum = (struct range){.lower = calls * contents.each.lower, .upper = calls * contents.each.upper};
     if (contents.has_longest)
         contents.sum.lower += contents.each.upper - contents.each.lower;
     return contents;
-}
-
-static unsigned last_bucket(const struct aggstats_op_profile *op, unsigned resolution) {
-    unsigned bucket = 64 * resolution - 1;
-    while (bucket > 0 && op->buckets[bucket] == 0)
-        bucket--;
-    return bucket;
 }
 
 /* Narrows what the calls of a bucket can have taken together to what the total leaves for them. Totals that contradict
@@ -69,8 +49,8 @@ static void hold_against_total(const struct aggstats_op_profile *op, unsigned re
     if (total < all.lower || total > all.upper)
         return;
     const struct range others = {.lower = all.lower - contents->sum.lower, .upper = all.upper - contents->sum.upper};
-    contents->sum.lower = larger(contents->sum.lower, total - others.upper);
-    contents->sum.upper = smaller(contents->sum.upper, total - others.lower);
+    contents->sum.lower = fmaxl(contents->sum.lower, total - others.upper);
+    contents->sum.upper = fminl(contents->sum.upper, total - others.lower);
 }
 
 /* rank: from 1, of the calls of the bucket. The calls before it take at least each.lower and those behind it at most
@@ -84,31 +64,30 @@ static struct range range_of_rank(const struct contents *contents, uint64_t rank
                              (long double)(calls - rank + 1);
     const long double least =
         (contents->sum.lower - longest - (long double)(calls - rank) * contents->each.upper) / (long double)rank;
-    const struct range range = {.lower = larger(contents->each.lower, least),
-                                .upper = smaller(contents->each.upper, most)};
+    const struct range range = {.lower = fmaxl(contents->each.lower, least),
+                                .upper = fminl(contents->each.upper, most)};
     return range;
 }
 
-/* The position of a rank, if the calls of a bucket are spread evenly over the logarithm of latency. */
-static double interpolate(const struct contents *contents, uint64_t rank) {
-    const double share = ((double)rank - 0.5) / (double)contents->calls;
-    const double lower = (double)contents->each.lower;
-    const double upper = (double)range_of_rank(contents, contents->calls).upper;
-    return lower > 0 ? lower * pow(upper / lower, share) : upper * share;
-}
-
-/* rank: from 1, of the calls of the bucket */
+/* rank: from 1, of the calls of the bucket. Between the bounds, calls are assumed to be spread evenly over the logarithm
+ * of latency. */
 static struct aggstats_percentile find_in_bucket(const struct aggstats_op_profile *op, unsigned resolution,
                                                  unsigned bucket, uint64_t rank) {
-    const unsigned last = last_bucket(op, resolution);
+    unsigned last = 64 * resolution - 1;
+    while (last > 0 && op->buckets[last] == 0)
+        last--;
     struct contents contents = contents_of(op, resolution, bucket, bucket == last);
     hold_against_total(op, resolution, last, &contents);
     const struct range range = range_of_rank(&contents, rank);
     const double lower = (double)range.lower;
     const double upper = fmax((double)range.upper, lower); /* after rounding */
+    const double share = ((double)rank - 0.5) / (double)contents.calls;
+    const double shortest = (double)contents.each.lower;
+    const double longest = (double)range_of_rank(&contents, contents.calls).upper;
+    const double between = shortest > 0 ? shortest * pow(longest / shortest, share) : longest * share;
     return (struct aggstats_percentile){
         .bucket = bucket,
-        .cycles = fmin(fmax(interpolate(&contents, rank), lower), upper),
+        .cycles = fmin(fmax(between, lower), upper),
         .lower_cycles = lower,
         .upper_cycles = upper,
     };
@@ -131,5 +110,7 @@ bool aggstats_percentile(const struct aggstats_op_profile *op, unsigned resoluti
     uint64_t finished = 0;
     for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
         finished += op->buckets[bucket];
-    return aggstats_latency_of_rank(op, resolution, rank_of(finished, per_mille), ret_percentile);
+    /* ceil(finished * per_mille / 1000), without overflow */
+    const uint64_t rank = finished / 1000 * per_mille + (finished % 1000 * per_mille + 999) / 1000;
+    return aggstats_latency_of_rank(op, resolution, rank, ret_percentile);
 }

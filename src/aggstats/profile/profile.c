@@ -53,6 +53,14 @@ void profile_free_joints(struct aggstats_profile *profile) {
     profile->joint_count = 0;
 }
 
+const struct aggstats_joint_profile *profile_find_joint(const struct aggstats_profile *profile, const char *op_name,
+                                                        enum aggstats_value value) {
+    for (size_t i = 0; i < profile->joint_count; i++)
+        if (profile->joints[i].value == value && strcmp(profile->joints[i].op, op_name) == 0)
+            return &profile->joints[i];
+    return NULL;
+}
+
 struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profile, const char *op_name) {
     struct aggstats_joint_profile *grown = reallocarray(profile->joints, profile->joint_count + 1, sizeof(*grown));
     if (!grown)
@@ -140,8 +148,15 @@ int profile_append_op(struct aggstats_profile *profile, const struct aggstats_op
     return 0;
 }
 
-static int copy_joints(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
-    int err = 0;
+static int fill_copy(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
+    int err = labels_copy(profile->labels, profile->label_count, &copy->labels);
+    copy->label_count = err == 0 ? profile->label_count : 0;
+    if (err == 0)
+        err = profile_copy_slow(profile, copy);
+    if (err == 0)
+        err = profile_copy_unseen(profile, copy);
+    if (err == 0)
+        err = copy_array(profile->borders, profile->interval_count, sizeof(*profile->borders), &copy->borders);
     for (size_t i = 0; i < profile->joint_count && err == 0; i++) {
         const struct aggstats_joint_profile *joint = &profile->joints[i];
         struct aggstats_joint_profile *added = profile_add_joint(copy, joint->op);
@@ -151,41 +166,14 @@ static int copy_joints(const struct aggstats_profile *profile, struct aggstats_p
         added->cell_count = joint->cell_count;
         err = copy_array(joint->cells, joint->cell_count, sizeof(*joint->cells), &added->cells);
     }
-    return err;
-}
-
-static int copy_groups(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
-    int err = 0;
     for (size_t i = 0; i < profile->group_count && err == 0; i++) {
         const struct aggstats_group *group = &profile->groups[i];
         struct aggstats_group *added = profile_add_group(copy, group->grouping, group->who, group->id, group->name);
-        err = added ? aggstats_profile_copy(&group->profile, &added->profile) : -ENOMEM;
-        if (added)
-            added->missed_cycles_max = group->missed_cycles_max;
+        if (!added)
+            return -ENOMEM;
+        added->missed_cycles_max = group->missed_cycles_max;
+        err = aggstats_profile_copy(&group->profile, &added->profile);
     }
-    return err;
-}
-
-static int fill_copy(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
-    int err = labels_copy(profile->labels, profile->label_count, &copy->labels);
-    if (err < 0)
-        return err;
-    copy->label_count = profile->label_count;
-    err = profile_copy_slow(profile, copy);
-    if (err < 0)
-        return err;
-    err = profile_copy_unseen(profile, copy);
-    if (err < 0)
-        return err;
-    err = copy_joints(profile, copy);
-    if (err < 0)
-        return err;
-    err = copy_groups(profile, copy);
-    if (err < 0)
-        return err;
-    err = copy_array(profile->borders, profile->interval_count, sizeof(*profile->borders), &copy->borders);
-    if (err < 0)
-        return err;
     for (size_t i = 0; i < profile->op_count && err == 0; i++)
         err = profile_append_op(copy, &profile->ops[i]);
     return err;

@@ -48,7 +48,9 @@ void profile_settle_left(struct aggstats_profile *profile);
 /* True unless more calls were left than have not ended. */
 bool profile_left_possible(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
 
-/* Appends an empty joint profile of that op; NULL without memory. Owner: the profile */
+/* Find one, or append an empty one; NULL if there is none, or no memory. Owner: the profile */
+const struct aggstats_joint_profile *profile_find_joint(const struct aggstats_profile *profile, const char *op_name,
+                                                        enum aggstats_value value);
 struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profile, const char *op_name);
 void profile_free_joints(struct aggstats_profile *profile);
 

@@ -55,17 +55,11 @@ int aggstats_profile_coarsen(struct aggstats_profile *profile, unsigned resoluti
 /* What a change of rate does to buckets. All buckets of a profile are equally wide on a logarithmic scale, so each is
  * shifted by the same number of buckets and overlaps the same share of two neighbours. */
 struct shift {
+    uint64_t from_hz;
+    uint64_t to_hz;
     int buckets;           /* whole buckets, rounded down */
     long double low_share; /* of a bucket's range, what lies in the lower of the two; linear in cycles */
 };
-
-static struct shift shift_make(unsigned resolution, uint64_t from_hz, uint64_t to_hz) {
-    long double shifted = resolution * log2l((long double)to_hz / from_hz);
-    long double whole = floorl(shifted);
-    long double low_width = exp2l((1 - (shifted - whole)) / resolution) - 1;
-    long double width = exp2l(1.0L / resolution) - 1;
-    return (struct shift){.buckets = (int)whole, .low_share = low_width / width};
-}
 
 /* Latencies below 1 cycle fall in bucket 0. */
 static int add_shifted(uint64_t *buckets, int bucket, int count, uint64_t calls) {
@@ -133,72 +127,53 @@ static int shift_cells(struct aggstats_cell **cells, size_t *cell_count, unsigne
     return err;
 }
 
-static int shift_joints(struct aggstats_profile *profile, const struct shift *shift) {
-    uint64_t sum[AGGSTATS_BUCKETS_MAX];
-    int err = 0;
-    for (size_t i = 0; i < profile->joint_count && err == 0; i++) {
-        struct aggstats_joint_profile *joint = &profile->joints[i];
-        err = shift_cells(&joint->cells, &joint->cell_count, profile_bucket_count(profile), shift, sum);
-    }
-    return err;
-}
-
-/* The whole of a sampled one is the sum of its intervals. */
-static int rescale_op(struct aggstats_op_profile *op, unsigned count, const struct shift *shift) {
+/* A sampled op is the sum of its intervals. Buckets are shifted as a whole, so the longest call may seem to be in
+ * another bucket. */
+static int rescale_op(struct aggstats_op_profile *op, unsigned resolution, const struct shift *shift) {
     assert(op->buckets);
-    if (op->sample_count > 0)
-        return shift_cells(&op->samples, &op->sample_count, count, shift, op->buckets);
-    return shift_buckets(op->buckets, count, shift);
-}
-
-/* Buckets are shifted as a whole, so that the longest call may seem to be in another. */
-static int rescale_longest(struct aggstats_op_profile *op, unsigned resolution, uint64_t from_hz, uint64_t to_hz) {
-    int err = op->longest_cycles > 0 ? cycles_rescale(&op->longest_cycles, from_hz, to_hz) : 0;
+    int err = cycles_rescale(&op->total_cycles, shift->from_hz, shift->to_hz);
+    if (err == 0)
+        err = op->sample_count > 0 ? shift_cells(&op->samples, &op->sample_count, 64 * resolution, shift, op->buckets)
+                                   : shift_buckets(op->buckets, 64 * resolution, shift);
+    if (err == 0)
+        err = cycles_rescale(&op->longest_cycles, shift->from_hz, shift->to_hz);
     if (err == 0)
         profile_settle_longest(op, resolution);
     return err;
 }
 
-/* Rounding may lower the bound, so 1 is added. */
-static int rescale_bound(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
-    int err = *cycles > 0 ? cycles_rescale(cycles, from_hz, to_hz) : 0;
-    *cycles += err == 0 && *cycles > 0 && *cycles < UINT64_MAX;
-    return err;
-}
-
-static int rescale_slow(struct aggstats_profile *profile, const struct shift *shift, uint64_t from_hz, uint64_t to_hz) {
-    int err = cycles_rescale(&profile->slow_cycles, from_hz, to_hz);
-    for (size_t i = 0; i < profile->cause_count && err == 0; i++) {
-        err = cycles_rescale(&profile->causes[i].total_cycles, from_hz, to_hz);
-        if (err == 0)
-            err = cycles_rescale(&profile->causes[i].longest_cycles, from_hz, to_hz);
-        if (err == 0 && profile->causes[i].buckets)
-            err = shift_buckets(profile->causes[i].buckets, profile_bucket_count(profile), shift);
-    }
-    return err;
+static int rescale_cause(struct aggstats_cause *cause, unsigned resolution, const struct shift *shift) {
+    int err = cycles_rescale(&cause->total_cycles, shift->from_hz, shift->to_hz);
+    if (err == 0)
+        err = cycles_rescale(&cause->longest_cycles, shift->from_hz, shift->to_hz);
+    return err == 0 && cause->buckets ? shift_buckets(cause->buckets, 64 * resolution, shift) : err;
 }
 
 static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
-    uint64_t old_hz = profile->clock.frequency_hz;
-    struct shift shift = shift_make(profile->resolution, old_hz, frequency_hz);
-    int err = 0;
+    const unsigned resolution = profile->resolution;
+    const uint64_t old_hz = profile->clock.frequency_hz;
+    const long double shifted = resolution * log2l((long double)frequency_hz / old_hz);
+    const long double whole = floorl(shifted);
+    const long double low_width = exp2l((1 - (shifted - whole)) / resolution) - 1;
+    const long double width = exp2l(1.0L / resolution) - 1;
+    const struct shift shift = {
+        .from_hz = old_hz, .to_hz = frequency_hz, .buckets = (int)whole, .low_share = low_width / width};
+    uint64_t sum[AGGSTATS_BUCKETS_MAX]; /* not used */
+    int err = cycles_rescale(&profile->slow_cycles, old_hz, frequency_hz);
     for (const struct fact *fact = facts; fact->key && err == 0; fact++)
         err = fact_rescale(fact, profile, old_hz, frequency_hz);
-    for (size_t i = 0; i < profile->op_count && err == 0; i++) {
-        err = cycles_rescale(&profile->ops[i].total_cycles, old_hz, frequency_hz);
-        if (err == 0)
-            err = rescale_op(&profile->ops[i], profile_bucket_count(profile), &shift);
-        if (err == 0)
-            err = rescale_longest(&profile->ops[i], profile->resolution, old_hz, frequency_hz);
-    }
-    if (err == 0)
-        err = shift_joints(profile, &shift);
-    if (err == 0)
-        err = rescale_slow(profile, &shift, old_hz, frequency_hz);
+    for (size_t i = 0; i < profile->op_count && err == 0; i++)
+        err = rescale_op(&profile->ops[i], resolution, &shift);
+    for (size_t i = 0; i < profile->joint_count && err == 0; i++)
+        err = shift_cells(&profile->joints[i].cells, &profile->joints[i].cell_count, 64 * resolution, &shift, sum);
+    for (size_t i = 0; i < profile->cause_count && err == 0; i++)
+        err = rescale_cause(&profile->causes[i], resolution, &shift);
     for (size_t i = 0; i < profile->group_count && err == 0; i++) {
+        uint64_t *missed_cycles_max = &profile->groups[i].missed_cycles_max;
         err = rescale(&profile->groups[i].profile, frequency_hz);
         if (err == 0)
-            err = rescale_bound(&profile->groups[i].missed_cycles_max, old_hz, frequency_hz);
+            err = cycles_rescale(missed_cycles_max, old_hz, frequency_hz);
+        *missed_cycles_max += *missed_cycles_max > 0 && *missed_cycles_max < UINT64_MAX; /* an upper bound */
     }
     profile->clock.frequency_hz = frequency_hz;
     return err;

@@ -7,6 +7,7 @@
 
 #include "aggstats/fields.h"
 #include "aggstats/why.h"
+#include "facts.h"
 #include "profile_owned.h"
 
 void profile_free_callers(struct aggstats_profile *profile) {
@@ -144,13 +145,12 @@ static int add_cause(struct aggstats_profile *sum, const struct aggstats_cause *
         return profile_append_cause(sum, &added);
     if (same->longest_cycles < cause->longest_cycles)
         same->longest_cycles = cause->longest_cycles;
-    if (__builtin_add_overflow(same->calls, cause->calls, &same->calls) ||
-        __builtin_add_overflow(same->total_cycles, cause->total_cycles, &same->total_cycles))
+    if (number_add(&same->calls, cause->calls) < 0 || number_add(&same->total_cycles, cause->total_cycles) < 0)
         return -EOVERFLOW;
     if (cause->buckets && profile_give_cause_buckets(sum, same) < 0)
         return -ENOMEM;
     for (unsigned bucket = 0; cause->buckets && bucket < profile_bucket_count(sum); bucket++)
-        if (__builtin_add_overflow(same->buckets[bucket], cause->buckets[bucket], &same->buckets[bucket]))
+        if (number_add(&same->buckets[bucket], cause->buckets[bucket]) < 0)
             return -EOVERFLOW;
     return 0;
 }
@@ -165,7 +165,7 @@ static int add_caller(struct aggstats_profile *sum, const struct aggstats_caller
     }
     if (!same)
         return profile_append_caller(sum, &added);
-    return __builtin_add_overflow(same->calls, caller->calls, &same->calls) ? -EOVERFLOW : 0;
+    return number_add(&same->calls, caller->calls);
 }
 
 /* Of two thresholds the higher one is valid for all. Of calls the latest ones stay, as in a recorder. */
@@ -204,14 +204,12 @@ static bool has_call(const struct aggstats_profile *profile, const struct aggsta
 
 static int subtract_cause(struct aggstats_profile *difference, const struct aggstats_cause *taken) {
     struct aggstats_cause *cause = profile_find_cause(difference, taken->op, &taken->why);
-    if (!cause || cause->calls < taken->calls || cause->total_cycles < taken->total_cycles)
+    if (!cause || number_subtract(&cause->calls, taken->calls) < 0 ||
+        number_subtract(&cause->total_cycles, taken->total_cycles) < 0)
         return -ERANGE;
-    cause->calls -= taken->calls;
-    cause->total_cycles -= taken->total_cycles;
     for (unsigned bucket = 0; taken->buckets && bucket < profile_bucket_count(difference); bucket++)
-        if (taken->buckets[bucket] > 0 &&
-            (!cause->buckets || /* nothing can be subtracted from unknown buckets */
-             __builtin_sub_overflow(cause->buckets[bucket], taken->buckets[bucket], &cause->buckets[bucket])))
+        if (taken->buckets[bucket] > 0 && (!cause->buckets || /* nothing can be subtracted from unknown buckets */
+                                           number_subtract(&cause->buckets[bucket], taken->buckets[bucket]) < 0))
             return -ERANGE;
     return 0;
 }
@@ -245,8 +243,7 @@ int profile_subtract_slow(struct aggstats_profile *difference, const struct aggs
         err = subtract_cause(difference, &earlier->causes[i]);
     for (size_t i = 0; i < earlier->caller_count && err == 0; i++) {
         struct aggstats_caller *same = profile_find_caller(difference, &earlier->callers[i]);
-        if (!same || __builtin_sub_overflow(same->calls, earlier->callers[i].calls, &same->calls))
-            err = -ERANGE;
+        err = same ? number_subtract(&same->calls, earlier->callers[i].calls) : -ERANGE;
     }
     if (err < 0)
         return err;

@@ -30,19 +30,6 @@ static bool same_rate(const struct aggstats_clock *a, const struct aggstats_cloc
     return low == high || (low > 0 && high - low < low / 1000);
 }
 
-static int add_numbers(uint64_t *sum, uint64_t value) {
-    return __builtin_add_overflow(*sum, value, sum) ? -EOVERFLOW : 0;
-}
-
-static int add_beside(struct aggstats_op_profile *a, const struct aggstats_op_profile *b) {
-    int err = add_numbers(&a->asked_bytes, b->asked_bytes);
-    if (err == 0)
-        err = add_numbers(&a->moved_bytes, b->moved_bytes);
-    for (unsigned failure = 0; failure < AGGSTATS_FAILURES && err == 0; failure++)
-        err = add_numbers(&a->failures[failure], b->failures[failure]);
-    return err;
-}
-
 /* Whether a latency is above all of an op's. Where its longest is not known, its buckets tell. */
 static bool is_above(uint64_t latency_cycles, const struct aggstats_op_profile *op, unsigned resolution) {
     if (latency_cycles == 0 || op->longest_cycles > 0)
@@ -71,27 +58,19 @@ static int add_longest(struct aggstats_op_profile *a, const struct aggstats_op_p
     return 0;
 }
 
-/* sum(buckets) <= calls in both, so that only the calls can overflow first. */
 static int add_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned resolution) {
-    const unsigned count = 64 * resolution;
     int err = add_longest(a, b, resolution);
     if (err < 0)
         return err;
-    if (add_numbers(&a->calls, b->calls) < 0 || add_numbers(&a->left_calls, b->left_calls) < 0 ||
-        add_numbers(&a->total_cycles, b->total_cycles) < 0 || add_numbers(&a->busy_looks, b->busy_looks) < 0)
+    if (number_add(&a->calls, b->calls) < 0 || number_add(&a->left_calls, b->left_calls) < 0 ||
+        number_add(&a->total_cycles, b->total_cycles) < 0 || number_add(&a->busy_looks, b->busy_looks) < 0 ||
+        number_add(&a->asked_bytes, b->asked_bytes) < 0 || number_add(&a->moved_bytes, b->moved_bytes) < 0)
         return -EOVERFLOW;
-    for (unsigned bucket = 0; bucket < count; bucket++)
-        if (add_numbers(&a->buckets[bucket], b->buckets[bucket]) < 0)
-            return -EOVERFLOW;
-    return add_beside(a, b);
-}
-
-static const struct aggstats_joint_profile *find_joint(const struct aggstats_profile *profile,
-                                                       const struct aggstats_joint_profile *like) {
-    for (size_t i = 0; i < profile->joint_count; i++)
-        if (profile->joints[i].value == like->value && strcmp(profile->joints[i].op, like->op) == 0)
-            return &profile->joints[i];
-    return NULL;
+    for (unsigned bucket = 0; bucket < 64 * resolution && err == 0; bucket++)
+        err = number_add(&a->buckets[bucket], b->buckets[bucket]);
+    for (unsigned failure = 0; failure < AGGSTATS_FAILURES && err == 0; failure++)
+        err = number_add(&a->failures[failure], b->failures[failure]);
+    return err;
 }
 
 static int add_cells(struct aggstats_joint_profile *a, const struct aggstats_joint_profile *b) {
@@ -107,7 +86,7 @@ static int add_cells(struct aggstats_joint_profile *a, const struct aggstats_joi
         if (bt < b->cell_count && b->cells[bt].row == row)
             bt = (uint32_t)cells_take_row(b->cells, b->cell_count, bt, 1, 1, right);
         for (unsigned bucket = 0; bucket < AGGSTATS_BUCKETS_MAX && err == 0; bucket++)
-            err = add_numbers(&left[bucket], right[bucket]);
+            err = number_add(&left[bucket], right[bucket]);
         if (err == 0)
             cells_append_row(&sum, row, left, AGGSTATS_BUCKETS_MAX);
     }
@@ -123,7 +102,7 @@ static int add_joints(struct aggstats_profile *sum, const struct aggstats_profil
     int err = 0;
     for (size_t i = 0; i < sum->joint_count; i++) {
         struct aggstats_joint_profile *joint = &sum->joints[i];
-        const struct aggstats_joint_profile *other = find_joint(b, joint);
+        const struct aggstats_joint_profile *other = profile_find_joint(b, joint->op, joint->value);
         if (!other) {
             free(joint->cells);
             continue;
@@ -145,17 +124,6 @@ int counted_add_ops(struct aggstats_profile *sum, const struct aggstats_profile 
     return err;
 }
 
-/* Adds b to sum, which are of one resolution. */
-static int add_profile(struct aggstats_profile *sum, const struct aggstats_profile *b) {
-    int err = counted_add_ops(sum, b);
-    err = err < 0 ? err : add_joints(sum, b);
-    if (err < 0)
-        return err;
-    for (const struct fact *fact = facts; fact->key && err == 0; fact++)
-        err = fact_add(fact, sum, b);
-    return err;
-}
-
 int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b) {
     if (a->resolution == 0)
         return aggstats_profile_copy(b, a);
@@ -172,7 +140,11 @@ int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profi
     profile_coarsen(&addend, sum.resolution);
     drop_dimensions(&sum);
     drop_dimensions(&addend);
-    err = add_profile(&sum, &addend);
+    err = counted_add_ops(&sum, &addend);
+    if (err == 0)
+        err = add_joints(&sum, &addend);
+    for (const struct fact *fact = facts; fact->key && err == 0; fact++)
+        err = fact_add(fact, &sum, &addend);
     if (err == 0)
         err = profile_add_slow(&sum, &addend);
     if (err < 0)
@@ -182,55 +154,32 @@ int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profi
     return 0;
 }
 
-static int subtract_numbers(uint64_t *from, uint64_t value) {
-    return __builtin_sub_overflow(*from, value, from) ? -ERANGE : 0;
-}
-
-static int subtract_beside(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, uint64_t finished) {
-    int err = subtract_numbers(&a->asked_bytes, b->asked_bytes);
-    if (err == 0)
-        err = subtract_numbers(&a->moved_bytes, b->moved_bytes);
-    for (unsigned failure = 0; failure < AGGSTATS_FAILURES && err == 0; failure++)
-        err = subtract_numbers(&a->failures[failure], b->failures[failure]);
-    failures_limit(a->failures, finished);
-    return err;
-}
-
-/* Subtracts b's calls that never end. If b has one by mistake (its thread was already in another call), the difference
- * counts the call as ended. */
-static void subtract_left(struct aggstats_op_profile *a, const struct aggstats_op_profile *b) {
-    const uint64_t left_calls = a->left_calls < b->left_calls ? a->left_calls : b->left_calls;
-    a->left_calls -= left_calls;
-    a->calls -= left_calls;
-}
-
 /* b's calls in flight ended after b, so they stay in the difference: only b's calls that have ended, or never will, are
- * taken away. */
+ * taken away. If b has a call that never ends by mistake (its thread was already in another call), the difference counts
+ * the call as ended. */
 static int subtract_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned resolution) {
-    const unsigned count = 64 * resolution;
+    const uint64_t left_calls = a->left_calls < b->left_calls ? a->left_calls : b->left_calls;
     uint64_t finished = 0;
     if (!is_above(a->longest_cycles, b, resolution))
         profile_forget_longest(a);
-    int err = subtract_numbers(&a->total_cycles, b->total_cycles);
-    for (unsigned bucket = 0; bucket < count && err == 0; bucket++) {
-        err = subtract_numbers(&a->buckets[bucket], b->buckets[bucket]);
-        if (err == 0)
-            err = subtract_numbers(&a->calls, b->buckets[bucket]);
+    if (number_subtract(&a->total_cycles, b->total_cycles) < 0 ||
+        number_subtract(&a->asked_bytes, b->asked_bytes) < 0 || number_subtract(&a->moved_bytes, b->moved_bytes) < 0)
+        return -ERANGE;
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++) {
+        if (number_subtract(&a->buckets[bucket], b->buckets[bucket]) < 0 ||
+            number_subtract(&a->calls, b->buckets[bucket]) < 0)
+            return -ERANGE;
         finished += a->buckets[bucket];
     }
-    if (err < 0)
-        return err;
+    for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++)
+        if (number_subtract(&a->failures[failure], b->failures[failure]) < 0)
+            return -ERANGE;
+    failures_limit(a->failures, finished);
     a->busy_looks -= b->busy_looks; /* modulo 2^64: see the fact "busy" */
-    subtract_left(a, b);
+    a->left_calls -= left_calls;
+    a->calls -= left_calls;
     profile_settle_longest(a, resolution);
-    return subtract_beside(a, b, finished);
-}
-
-static bool op_finished_none(const struct aggstats_op_profile *op, unsigned count) {
-    for (unsigned bucket = 0; bucket < count; bucket++)
-        if (op->buckets[bucket] > 0)
-            return false;
-    return op->total_cycles == 0;
+    return 0;
 }
 
 static void drop_uncalled_ops(struct aggstats_profile *profile) {
@@ -244,14 +193,16 @@ static void drop_uncalled_ops(struct aggstats_profile *profile) {
     profile->op_count = kept;
 }
 
+/* An op that is not in the difference must not have calls that have ended. */
 static int subtract_profile(struct aggstats_profile *difference, const struct aggstats_profile *b) {
-    unsigned count = profile_bucket_count(b);
     for (size_t i = 0; i < b->op_count; i++) {
-        struct aggstats_op_profile *op = profile_find_op(difference, b->ops[i].name);
-        if (!op && !op_finished_none(&b->ops[i], count))
+        const struct aggstats_op_profile *subtracted = &b->ops[i];
+        struct aggstats_op_profile *op = profile_find_op(difference, subtracted->name);
+        if (op ? subtract_op(op, subtracted, b->resolution) < 0 : subtracted->total_cycles > 0)
             return -ERANGE;
-        if (op && subtract_op(op, &b->ops[i], b->resolution) < 0)
-            return -ERANGE;
+        for (unsigned bucket = 0; bucket < profile_bucket_count(b) && !op; bucket++)
+            if (subtracted->buckets[bucket] > 0)
+                return -ERANGE;
     }
     for (const struct fact *fact = facts; fact->key; fact++)
         if (fact_subtract(fact, difference, b) < 0)

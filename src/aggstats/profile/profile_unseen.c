@@ -82,9 +82,8 @@ static int add_program(struct aggstats_profile *sum, const struct aggstats_unsee
         if (same->kind != program->kind || strcmp(same->name, program->name) != 0)
             continue;
         const bool is_bounded = same->most_ns > 0 && program->most_ns > 0;
-        if (__builtin_add_overflow(same->runs, program->runs, &same->runs) ||
-            __builtin_add_overflow(same->least_ns, program->least_ns, &same->least_ns) ||
-            __builtin_add_overflow(same->most_ns, program->most_ns, &same->most_ns))
+        if (number_add(&same->runs, program->runs) < 0 || number_add(&same->least_ns, program->least_ns) < 0 ||
+            number_add(&same->most_ns, program->most_ns) < 0)
             return -EOVERFLOW;
         same->most_ns = is_bounded ? same->most_ns : 0;
         return 0;
@@ -115,23 +114,17 @@ void text_write_unseen(const struct aggstats_profile *profile, FILE *stream) {
     }
 }
 
-static int parse_kind(struct parser *parser, const char *word, enum aggstats_unseen *ret_kind) {
-    const size_t kind = word_index(unseen_words, AGGSTATS_UNSEEN_KINDS, word);
-    if (kind == AGGSTATS_UNSEEN_KINDS)
-        return parser_fail_expected(parser, "a kind of programs, such as static", word);
-    *ret_kind = (enum aggstats_unseen)kind;
-    return 0;
-}
-
 /* "static runs 3 least 1900000000 most 1900000000 name busybox" */
 int parser_unseen(struct parser *parser, char *value) {
-    struct aggstats_unseen_program program = {.runs = 0};
     char *cursor = value;
     if (parser->profile.unseen_program_count == PROFILE_UNSEEN_MAX)
         return parser_fail(parser, "expected at most %d programs that were not seen", PROFILE_UNSEEN_MAX);
-    int err = parse_kind(parser, text_next_word(&cursor), &program.kind);
-    if (err == 0)
-        err = parser_keyed_number(parser, &cursor, "runs", &program.runs);
+    const char *word = text_next_word(&cursor);
+    const size_t kind = word_index(unseen_words, AGGSTATS_UNSEEN_KINDS, word);
+    if (kind == AGGSTATS_UNSEEN_KINDS)
+        return parser_fail_expected(parser, "a kind of programs, such as static", word);
+    struct aggstats_unseen_program program = {.kind = (enum aggstats_unseen)kind};
+    int err = parser_keyed_number(parser, &cursor, "runs", &program.runs);
     if (err == 0)
         err = parser_keyed_number(parser, &cursor, "least", &program.least_ns);
     if (err == 0)

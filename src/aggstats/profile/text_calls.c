@@ -145,12 +145,6 @@ static bool next_is(char **cursor, const char *word) {
     return true;
 }
 
-static const struct field *next_field(const struct field *field, char **cursor) {
-    while (field->key && (field->kind == FIELD_OP || !next_is(cursor, field->key)))
-        field++;
-    return field->key ? field : NULL;
-}
-
 static int parse_text(struct parser *parser, const struct field *field, const char *word, char *ret_text) {
     const size_t length = strlen(word);
     if (length == 0 || length >= field->size_bytes)
@@ -235,7 +229,12 @@ static int parse_value(struct parser *parser, const struct field *field, void *r
 /* Fields up to a word that is none of them. */
 static int parse_fields(struct parser *parser, const struct field *fields, void *record, char **cursor) {
     uint64_t seen = 0;
-    for (const struct field *field; (field = next_field(fields, cursor));) {
+    for (;;) {
+        const struct field *field = fields;
+        while (field->key && (field->kind == FIELD_OP || !next_is(cursor, field->key)))
+            field++;
+        if (!field->key)
+            break;
         const uint64_t bit = UINT64_C(1) << (field - fields);
         int err = seen & bit ? parser_fail(parser, "expected %s once, found it a second time", field->key)
                              : parse_value(parser, field, record, cursor);

@@ -7,21 +7,16 @@
 #include "profile_owned.h"
 #include "text_parser.h"
 
-static uint32_t clock_kind_of(const char *name) {
-    for (uint32_t kind = AGGSTATS_CLOCK_TSC; aggstats_clock_name(kind); kind++)
-        if (strcmp(name, aggstats_clock_name(kind)) == 0)
-            return kind;
-    return 0;
-}
-
 /* "tsc 2500000000 Hz"; either half may be missing. */
 int parser_clock(struct parser *parser, char *value) {
     struct aggstats_clock *clock = &parser->profile.clock;
     char *cursor = value;
     char *word = text_next_word(&cursor);
     if (!text_is_digit(word[0])) {
-        clock->kind = clock_kind_of(word);
-        if (clock->kind == 0)
+        clock->kind = AGGSTATS_CLOCK_TSC;
+        while (aggstats_clock_name(clock->kind) && strcmp(word, aggstats_clock_name(clock->kind)) != 0)
+            clock->kind++;
+        if (!aggstats_clock_name(clock->kind))
             return parser_fail_expected(parser, "tsc, cntvct or monotonic", word);
         word = text_next_word(&cursor);
         if (!word[0])
@@ -80,25 +75,23 @@ static bool scan_fraction(const char **cursor, int64_t *ret_ns) {
     return true;
 }
 
-/* timegm() turns February 30 into March 2: a date that differs after the way back is invalid. */
-static bool is_date(const struct tm *tm) {
+/* The nanoseconds of a date. Returns false if it is no date, or 64 bits cannot hold it. timegm() turns February 30 into
+ * March 2: a date that differs after the way back is invalid. */
+static bool join_time(const struct tm *tm, int64_t ns, int64_t *ret_ns) {
     struct tm copy = *tm;
     struct tm back;
+    int64_t whole_ns;
     time_t seconds = timegm(&copy);
-    return gmtime_r(&seconds, &back) && back.tm_year == tm->tm_year && back.tm_mon == tm->tm_mon &&
-           back.tm_mday == tm->tm_mday && back.tm_hour == tm->tm_hour && back.tm_min == tm->tm_min &&
-           back.tm_sec == tm->tm_sec;
-}
-
-/* The profile's start from its parts. Returns false if 64 bits of nanoseconds cannot hold it. */
-static bool join_time(struct tm *tm, int64_t ns, int64_t *ret_ns) {
-    int64_t seconds = timegm(tm);
+    if (!gmtime_r(&seconds, &back) || back.tm_year != tm->tm_year || back.tm_mon != tm->tm_mon ||
+        back.tm_mday != tm->tm_mday || back.tm_hour != tm->tm_hour || back.tm_min != tm->tm_min ||
+        back.tm_sec != tm->tm_sec)
+        return false;
     if (seconds < 0 && ns > 0) { /* the earliest second fits only together with its fraction */
         seconds++;
         ns -= NS_PER_S;
     }
-    int64_t whole_ns;
-    return !__builtin_mul_overflow(seconds, NS_PER_S, &whole_ns) && !__builtin_add_overflow(whole_ns, ns, ret_ns);
+    return !__builtin_mul_overflow((int64_t)seconds, NS_PER_S, &whole_ns) &&
+           !__builtin_add_overflow(whole_ns, ns, ret_ns);
 }
 
 /* The number made of count digits. */
@@ -125,8 +118,7 @@ int parser_start(struct parser *parser, char *value) {
     };
     const char *cursor = value + strlen(shape);
     int64_t ns;
-    if (!scan_fraction(&cursor, &ns) || strcmp(cursor, "Z") != 0 || !is_date(&tm) ||
-        !join_time(&tm, ns, &parser->profile.start_ns))
+    if (!scan_fraction(&cursor, &ns) || strcmp(cursor, "Z") != 0 || !join_time(&tm, ns, &parser->profile.start_ns))
         return parser_fail_expected(parser, expected, value);
     parser->profile.has_start = true;
     return 0;

@@ -38,7 +38,7 @@ static int parse_field(struct parser *parser, const char *key, char *value) {
         if (!fact->repeats && parser->facts_seen & bit)
             return parser_fail(parser, "expected only one \"%s\" line, found a second one", fact->key);
         parser->facts_seen |= bit;
-        return fact_parse(fact, parser, value);
+        return fact_parse(fact, parser, &parser->profile, value);
     }
     const struct aggstats_label label = {.key = (char *)(uintptr_t)key, .value = value};
     if (aggstats_grouping_of_name(key) != AGGSTATS_UNGROUPED)
@@ -118,8 +118,14 @@ struct rows {
     struct cells samples;
 };
 
-/* " 0 0 120", or "-" for none. */
+/* The next line: " 0 0 120", or "-" for none. */
 static int parse_row(struct parser *parser, struct rows *rows) {
+    int more = parser_next_line(parser);
+    if (more < 0)
+        return more;
+    if (more == 0)
+        return parser_fail(parser, "expected a row of bucket counts after OP_%s, found the end of the file",
+                           rows->op->name);
     char *cursor = parser->line;
     text_skip_blanks(&cursor);
     if (*cursor == '-' && (cursor[1] == '\0' || text_is_blank(cursor[1]))) {
@@ -133,30 +139,6 @@ static int parse_row(struct parser *parser, struct rows *rows) {
     return err;
 }
 
-static int next_row(struct parser *parser, struct rows *rows) {
-    int more = parser_next_line(parser);
-    if (more < 0)
-        return more;
-    if (more == 0)
-        return parser_fail(parser, "expected a row of bucket counts after OP_%s, found the end of the file",
-                           rows->op->name);
-    return parse_row(parser, rows);
-}
-
-/* How many intervals there may be: as many as have borders, if the file has borders. */
-static uint32_t intervals_max(const struct parser *parser) {
-    return parser->has_borders ? (uint32_t)parser->profile.interval_count : INTERVALS_MAX;
-}
-
-static int keep_row(struct parser *parser, struct rows *rows) {
-    if (rows->count == intervals_max(parser))
-        return parser_fail(parser, "expected at most %u intervals", (unsigned)intervals_max(parser));
-    if (cells_reserve(&rows->samples, ARRAY_SIZE(rows->row)) < 0)
-        return -ENOMEM;
-    cells_append_row(&rows->samples, rows->count++, rows->row, AGGSTATS_BUCKETS_MAX);
-    return 0;
-}
-
 /* 1: the next line is a row. */
 static int row_follows(struct parser *parser) {
     int more = parser_next_line(parser);
@@ -166,29 +148,24 @@ static int row_follows(struct parser *parser) {
     return parser->line[0] != '#' && !begins_with(parser->line, op_prefix) && !begins_with(parser->line, joint_prefix);
 }
 
+/* If the file has borders, there are at most as many rows. */
 static int parse_intervals(struct parser *parser, struct rows *rows) {
+    const size_t most = parser->has_borders ? parser->profile.interval_count : INTERVALS_MAX;
     int more;
     do {
-        int err = next_row(parser, rows);
-        if (err == 0)
-            err = keep_row(parser, rows);
+        int err = parse_row(parser, rows);
         if (err < 0)
             return err;
+        if (rows->count == most)
+            return parser_fail(parser, "expected at most %zu intervals", most);
+        if (cells_reserve(&rows->samples, ARRAY_SIZE(rows->row)) < 0)
+            return -ENOMEM;
+        cells_append_row(&rows->samples, rows->count++, rows->row, AGGSTATS_BUCKETS_MAX);
         more = row_follows(parser);
     } while (more > 0);
     if (parser->rows_most < rows->count)
         parser->rows_most = rows->count;
     return more;
-}
-
-static int parse_rows(struct parser *parser, struct aggstats_profile *profile) {
-    struct rows rows = {.op = &profile->ops[profile->op_count - 1]};
-    if (profile->interval_cycles == 0)
-        return next_row(parser, &rows);
-    int err = parse_intervals(parser, &rows);
-    rows.op->samples = rows.samples.cells;
-    rows.op->sample_count = rows.samples.count;
-    return err;
 }
 
 /* Appends to the whole, or to a group, an op that has its name, with empty buckets. */
@@ -216,7 +193,15 @@ static int parse_op(struct parser *parser, struct aggstats_profile *profile) {
         err = parser_number(parser, text_next_word(&cursor), "the total latency in cycles", &op->total_cycles);
     if (err == 0)
         err = parser_end_of_line(parser, &cursor);
-    return err < 0 ? err : parse_rows(parser, profile);
+    if (err < 0)
+        return err;
+    struct rows rows = {.op = op};
+    if (profile->interval_cycles == 0)
+        return parse_row(parser, &rows);
+    err = parse_intervals(parser, &rows);
+    op->samples = rows.samples.cells;
+    op->sample_count = rows.samples.count;
+    return err;
 }
 
 /* ---- Joint profiles ---- */
@@ -235,16 +220,6 @@ static int parse_joint_name(struct parser *parser, char *name, struct aggstats_j
         return parser_name(parser, name, joint->op);
     }
     return parser_fail(parser, "expected JOINT_<NAME>_<VALUE>, found \"JOINT_%.40s\"", name);
-}
-
-static int check_joint(struct parser *parser, const struct aggstats_joint_profile *joint) {
-    const struct aggstats_profile *profile = &parser->profile;
-    if (!aggstats_profile_op(profile, joint->op))
-        return parser_fail(parser, "expected OP_%s before its joint profiles", joint->op);
-    for (size_t i = 0; i < profile->joint_count; i++)
-        if (profile->joints[i].value == joint->value && strcmp(profile->joints[i].op, joint->op) == 0)
-            return parser_fail(parser, "expected every joint profile once, found one a second time");
-    return 0;
 }
 
 /* "4096: 0 0 12" */
@@ -292,8 +267,10 @@ static int parse_joint(struct parser *parser) {
     int err = parse_joint_name(parser, text_next_word(&cursor), &joint);
     if (err == 0)
         err = parser_end_of_line(parser, &cursor);
-    if (err == 0)
-        err = check_joint(parser, &joint);
+    if (err == 0 && !aggstats_profile_op(&parser->profile, joint.op))
+        err = parser_fail(parser, "expected OP_%s before its joint profiles", joint.op);
+    if (err == 0 && profile_find_joint(&parser->profile, joint.op, joint.value))
+        err = parser_fail(parser, "expected every joint profile once, found one a second time");
     if (err == 0)
         err = parse_joint_rows(parser, &joint, &cells);
     struct aggstats_joint_profile *added = err == 0 ? profile_add_joint(&parser->profile, joint.op) : NULL;
@@ -313,15 +290,6 @@ static bool is_who(const char *text, enum aggstats_who who) {
     return strcmp(text, aggstats_who_name(who)) == 0;
 }
 
-/* The number in front of a name, if groups of that grouping have one. */
-static int parse_group_number(struct parser *parser, char **cursor, struct aggstats_group *group) {
-    if (aggstats_grouping_has_objects(group->grouping))
-        return parser_number(parser, text_next_word(cursor), "cycles, kernel or other", &group->missed_cycles_max);
-    return aggstats_grouping_has_ids(group->grouping)
-               ? parser_number(parser, text_next_word(cursor), "a number, kernel or other", &group->id)
-               : 0;
-}
-
 /* "4711 grep", "1000", "kernel", "other"; where groups have no numbers "grep"; of a file or directory "1200 /src/a.c"
  */
 static int parse_who(struct parser *parser, char *value, struct aggstats_group *group) {
@@ -330,7 +298,11 @@ static int parse_who(struct parser *parser, char *value, struct aggstats_group *
         return 0;
     }
     char *cursor = value;
-    int err = parse_group_number(parser, &cursor, group);
+    int err = 0;
+    if (aggstats_grouping_has_objects(group->grouping))
+        err = parser_number(parser, text_next_word(&cursor), "cycles, kernel or other", &group->missed_cycles_max);
+    else if (aggstats_grouping_has_ids(group->grouping))
+        err = parser_number(parser, text_next_word(&cursor), "a number, kernel or other", &group->id);
     if (err < 0)
         return err;
     text_unescape(cursor);
@@ -370,40 +342,26 @@ static int add_group(struct parser *parser, const struct aggstats_group *group) 
     return parser->grouped_calls ? 0 : -ENOMEM;
 }
 
-/* The latest group, if operations of it may follow a fact; else NULL. */
-static struct aggstats_profile *group_without_ops(struct parser *parser) {
-    const size_t count = parser->profile.group_count;
-    struct aggstats_profile *group = count > 0 ? &parser->profile.groups[count - 1].profile : NULL;
-    return group && group->op_count == 0 ? group : NULL;
-}
-
 /* "# process: 4711 grep", "# uid: kernel"; "# cache_read: 4096" of the latest group */
 static int parse_group(struct parser *parser) {
     char *line = parser->line;
     char *colon = strncmp(line, "# ", 2) == 0 ? strchr(line, ':') : NULL;
-    char *value = colon ? colon + 1 + (colon[1] == ' ') : NULL;
-    struct aggstats_group group = {.who = AGGSTATS_WHO_ID};
-    if (colon)
-        *colon = '\0';
-    const struct fact *fact = colon ? fact_of(line + 2) : NULL;
-    if (fact && fact->of_groups && group_without_ops(parser))
-        return fact_parse_of_group(fact, parser, group_without_ops(parser), value);
-    if (colon)
-        group.grouping = aggstats_grouping_of_name(line + 2);
+    if (!colon)
+        return parser_fail_expected(parser, "OP_<NAME> or the end of the file", line);
+    *colon = '\0';
+    char *value = colon + 1 + (colon[1] == ' ');
+    const struct fact *fact = fact_of(line + 2);
+    const size_t count = parser->profile.group_count;
+    struct aggstats_profile *latest = count > 0 ? &parser->profile.groups[count - 1].profile : NULL;
+    if (fact && fact->of_groups && latest && latest->op_count == 0)
+        return fact_parse(fact, parser, latest, value);
+    struct aggstats_group group = {.who = AGGSTATS_WHO_ID, .grouping = aggstats_grouping_of_name(line + 2)};
     if (group.grouping == AGGSTATS_UNGROUPED)
         return parser_fail_expected(parser, "OP_<NAME> or the end of the file", line);
     int err = parse_who(parser, value, &group);
     if (err == 0)
         err = check_group(parser, &group);
     return err < 0 ? err : add_group(parser, &group);
-}
-
-/* They have called, and all their calls have ended. */
-static bool has_ended_calls(const struct aggstats_op_profile *op, unsigned resolution) {
-    uint64_t finished = 0;
-    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
-        finished += op->buckets[bucket];
-    return op->calls > 0 && op->calls == finished;
 }
 
 /* An op of the latest group: those of one grouping have no more calls together than the whole. */
@@ -417,7 +375,10 @@ static int parse_group_op(struct parser *parser) {
     if (err < 0)
         return err;
     const struct aggstats_op_profile *op = &of_group->ops[of_group->op_count - 1];
-    if (!has_ended_calls(op, profile->resolution))
+    uint64_t finished = 0;
+    for (unsigned bucket = 0; bucket < profile_bucket_count(profile); bucket++)
+        finished += op->buckets[bucket];
+    if (op->calls == 0 || op->calls != finished)
         return parser_fail(parser, "expected all calls of OP_%s of a group in its buckets", op->name);
     const struct aggstats_op_profile *whole = aggstats_profile_op(profile, op->name);
     if (!whole)
@@ -432,7 +393,7 @@ static int parse_group_op(struct parser *parser) {
 
 /* ---- The whole ---- */
 
-/* Without borders intervals are as long as was wanted. */
+/* Without borders every interval has the length of the line "interval". */
 static int complete_borders(struct parser *parser) {
     struct aggstats_profile *profile = &parser->profile;
     if (parser->has_borders && profile->interval_cycles == 0)

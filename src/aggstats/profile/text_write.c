@@ -9,19 +9,12 @@
 #include "profile_owned.h"
 #include "text_format.h"
 
-/* True for the labels that say what was profiled, which begin the header. */
-static bool is_subject(const struct aggstats_label *label) {
-    static const char *const keys[] = {"layer", "host", "lower", "mount"};
-    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-        if (strcmp(label->key, keys[i]) == 0)
-            return true;
-    return false;
-}
-
+/* subjects: the labels that say what was profiled; else the others */
 static void write_labels(const struct aggstats_profile *profile, FILE *stream, bool subjects) {
+    static const char *const subject_keys[] = {"layer", "host", "lower", "mount"};
     for (size_t i = 0; i < profile->label_count; i++) {
         const struct aggstats_label *label = &profile->labels[i];
-        if (is_subject(label) != subjects)
+        if ((word_index(subject_keys, ARRAY_SIZE(subject_keys), label->key) < ARRAY_SIZE(subject_keys)) != subjects)
             continue;
         fprintf(stream, "# %s: ", label->key);
         text_write_value(stream, label->value);
@@ -85,67 +78,40 @@ static void write_joint(const struct aggstats_joint_profile *joint, FILE *stream
     }
 }
 
-static void write_numbered(const struct aggstats_group *group, FILE *stream) {
-    fprintf(stream, "%" PRIu64 "%s", group->id, group->name[0] ? " " : "");
-    text_write_value(stream, group->name);
-}
-
-static void write_object(const struct aggstats_group *group, FILE *stream) {
-    fprintf(stream, "%" PRIu64 "%s", group->missed_cycles_max, group->name[0] ? " " : "");
-    text_write_value(stream, group->name);
-}
-
-/* A name that reads "kernel" or "other" begins with an octal number. */
-static void write_only_name(const char *name, FILE *stream) {
-    bool is_ambiguous = strcmp(name, "kernel") == 0 || strcmp(name, "other") == 0;
-    if (is_ambiguous)
-        fprintf(stream, "\\%03o", (unsigned)name[0]);
-    text_write_value(stream, name + is_ambiguous);
-}
-
 /* "# process: 4711 grep", "# uid: kernel", "# program: grep", "# file: 1200 /src/a.c" */
 static void write_group(const struct aggstats_group *group, FILE *stream) {
+    const bool has_id = aggstats_grouping_has_ids(group->grouping);
+    const char *name = group->who == AGGSTATS_WHO_ID ? group->name : aggstats_who_name(group->who);
     fprintf(stream, "# %s: ", aggstats_grouping_name(group->grouping));
-    if (group->who != AGGSTATS_WHO_ID)
-        fputs(aggstats_who_name(group->who), stream);
-    else if (aggstats_grouping_has_ids(group->grouping))
-        write_numbered(group, stream);
-    else if (aggstats_grouping_has_objects(group->grouping))
-        write_object(group, stream);
-    else
-        write_only_name(group->name, stream);
+    if (group->who == AGGSTATS_WHO_ID && (has_id || aggstats_grouping_has_objects(group->grouping)))
+        fprintf(stream, "%" PRIu64 "%s", has_id ? group->id : group->missed_cycles_max, name[0] ? " " : "");
+    else if (group->who == AGGSTATS_WHO_ID && (strcmp(name, "kernel") == 0 || strcmp(name, "other") == 0))
+        fprintf(stream, "\\%03o", (unsigned)*name++); /* it does not read as one of these words */
+    text_write_value(stream, name);
     putc('\n', stream);
     facts_write_of_group(&group->profile, stream);
     for (size_t i = 0; i < group->profile.op_count; i++)
         write_op(&group->profile.ops[i], &group->profile, stream);
 }
 
-static bool groups_writable(const struct aggstats_profile *profile) {
+static bool writable(const struct aggstats_profile *profile) {
+    size_t layers = 0;
+    if (!aggstats_resolution_valid(profile->resolution))
+        return false;
+    for (size_t i = 0; i < profile->label_count; i++) {
+        layers += strcmp(profile->labels[i].key, "layer") == 0;
+        if (layers > 1 || !text_label_valid(&profile->labels[i]))
+            return false;
+    }
+    for (size_t i = 0; i < profile->op_count; i++)
+        if (!text_name_valid(profile->ops[i].name) || !profile_failures_possible(profile, &profile->ops[i]) ||
+            !profile_longest_possible(profile, &profile->ops[i]))
+            return false;
     for (size_t i = 0; i < profile->group_count; i++)
         if (profile->groups[i].profile.resolution != profile->resolution ||
             !aggstats_grouping_name(profile->groups[i].grouping))
             return false;
     return true;
-}
-
-static bool has_two_layers(const struct aggstats_profile *profile) {
-    size_t count = 0;
-    for (size_t i = 0; i < profile->label_count; i++)
-        count += strcmp(profile->labels[i].key, "layer") == 0;
-    return count > 1;
-}
-
-static bool writable(const struct aggstats_profile *profile) {
-    if (!aggstats_resolution_valid(profile->resolution) || has_two_layers(profile))
-        return false;
-    for (size_t i = 0; i < profile->label_count; i++)
-        if (!text_label_valid(&profile->labels[i]))
-            return false;
-    for (size_t i = 0; i < profile->op_count; i++)
-        if (!text_name_valid(profile->ops[i].name) || !profile_failures_possible(profile, &profile->ops[i]) ||
-            !profile_longest_possible(profile, &profile->ops[i]))
-            return false;
-    return groups_writable(profile);
 }
 
 int aggstats_profile_write(const struct aggstats_profile *profile, FILE *stream) {

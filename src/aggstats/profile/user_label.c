@@ -22,49 +22,31 @@ static const char *const own_keys[] = {
 };
 /* clang-format on */
 
-/* True for header keys that profiles have by themselves. A label may not look like one of them. */
-static bool is_taken(const char *text, size_t length) {
-    char key[USER_LABEL_KEY_MAX + 1];
-    snprintf(key, sizeof(key), "%.*s", (int)length, text);
-    for (size_t i = 0; i < ARRAY_SIZE(own_keys); i++)
-        if (strcmp(own_keys[i], key) == 0)
-            return true;
-    return text_key_reserved(key);
-}
-
 static bool is_key(const char *key, size_t length) {
     return length > 0 && length <= USER_LABEL_KEY_MAX && strspn(key, letters) > 0 &&
            strspn(key, key_characters) >= length;
 }
 
-/* True for one line of UTF-8 without characters that a terminal obeys. */
-static bool is_printable(const char *text) {
-    const char *character;
-    size_t length;
-    for (const char *at = text, *before = text; (length = next_character(&at, &character)) > 0; before = at)
-        if (character != before || is_obeyed_by_terminals(character, length))
-            return false;
-    return true;
-}
-
 /* Why a text is no label; NULL if it is one. */
 static const char *why_invalid(const char *text) {
-    size_t key_length = strcspn(text, "=");
-    size_t value_length = text[key_length] ? strlen(text + key_length + 1) : 0;
+    char key[USER_LABEL_KEY_MAX + 1];
+    const size_t key_length = strcspn(text, "=");
+    const char *value = text + key_length + 1;
+    const char *character;
+    size_t length;
     if (!text[key_length])
         return "must be KEY=VALUE, such as rack=7";
     if (!is_key(text, key_length))
         return "the key must be a lower-case letter and at most 30 lower-case letters, digits and _";
-    if (is_taken(text, key_length))
+    snprintf(key, sizeof(key), "%.*s", (int)key_length, text);
+    if (word_index(own_keys, ARRAY_SIZE(own_keys), key) < ARRAY_SIZE(own_keys) || text_key_reserved(key))
         return "profiles have a header line of this name already; choose another key";
-    if (value_length == 0 || value_length > USER_LABEL_VALUE_MAX)
+    if (!value[0] || strlen(value) > USER_LABEL_VALUE_MAX)
         return "the value must have 1 to 255 bytes";
-    return is_printable(text + key_length + 1) ? NULL : "the value must be one line of printable text in UTF-8";
-}
-
-static bool have_one_key(const char *a, const char *b) {
-    size_t length = strcspn(a, "=");
-    return strncmp(a, b, length) == 0 && b[length] == '=';
+    for (const char *at = value, *before = value; (length = next_character(&at, &character)) > 0; before = at)
+        if (character != before || is_obeyed_by_terminals(character, length))
+            return "the value must be one line of printable text in UTF-8";
+    return NULL;
 }
 
 /* "text: why", in one line. */
@@ -85,8 +67,9 @@ static void complain_of(const char *text, const char *why, char ret_complaint[US
 bool user_labels_valid(const char *const *texts, size_t count, char ret_complaint[USER_LABEL_COMPLAINT_SIZE]) {
     for (size_t i = 0; i < count; i++) {
         const char *why = why_invalid(texts[i]);
+        const size_t key_size = strcspn(texts[i], "=") + 1;
         for (size_t before = 0; before < i && !why; before++)
-            if (have_one_key(texts[before], texts[i]))
+            if (strncmp(texts[before], texts[i], key_size) == 0)
                 why = "this key is given twice";
         if (!why && i == USER_LABELS_MAX)
             why = "a profile takes at most 16 labels";
