@@ -20,6 +20,13 @@ static struct heavy create(unsigned count_max) {
     return heavy;
 }
 
+static void heavy_count(struct heavy *heavy, uint64_t object, unsigned op, uint64_t latency_cycles) {
+    const struct group_calls call = {.calls = 1,
+                                     .cycles = latency_cycles,
+                                     .bucket = aggstats_bucket_of(latency_cycles, heavy->groups.layout.resolution)};
+    heavy_count_calls(heavy, object, op, &call);
+}
+
 /* The name of object 12 is "/12". */
 static void name_all(struct heavy *heavy) {
     uint64_t objects[AGGSTATS_GROUPS_MAX];

@@ -64,4 +64,9 @@ struct probe {
     bool is_left; /* under the window lock */
 };
 
+/* A leave() for a probe that has nothing to do then. */
+static inline void probe_leave(struct probe *probe) {
+    probe->is_left = true;
+}
+
 #endif

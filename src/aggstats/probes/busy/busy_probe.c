@@ -79,7 +79,8 @@ struct seen {
     uint64_t begun;
 };
 
-static struct seen look_at(const struct threads *threads) {
+static struct seen look_at_calls(const struct watch *watch) {
+    const struct threads *threads = &watch->probe.recorder->threads;
     struct seen seen = {0};
     for (const struct segment *segment = threads_first_segment(threads); segment; segment = segment->next) {
         const struct aggstats_block *block = segment->block;
@@ -175,10 +176,6 @@ static void note_stop(struct watch *watch) {
 }
 
 /* ---- The thread ---- */
-
-static struct seen look_at_calls(const struct watch *watch) {
-    return look_at(&watch->probe.recorder->threads);
-}
 
 /* Returns false if a call has begun meanwhile. */
 static bool fall_asleep(const struct watch *watch) {

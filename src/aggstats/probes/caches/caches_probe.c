@@ -36,15 +36,11 @@ static void end_mark(struct probe *probe, const struct aggstats_profile *taken) 
     take(header, FACT_CACHE_UNJUDGED, taken->cache.unjudged_bytes);
 }
 
-static void leave(struct probe *probe) {
-    probe->is_left = true;
-}
-
 static void destroy(struct probe *probe) {
     free(probe);
 }
 
-static const struct probe_ops ops = {.reset = reset, .end_mark = end_mark, .leave = leave, .destroy = destroy};
+static const struct probe_ops ops = {.reset = reset, .end_mark = end_mark, .leave = probe_leave, .destroy = destroy};
 
 /* ---- The interface ------------------------------------------------------------------------------ */
 

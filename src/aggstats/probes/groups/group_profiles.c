@@ -73,26 +73,18 @@ struct group *groups_take_unused(struct groups *groups) {
     return group;
 }
 
-/* A free place; if there is none, that of the least recently seen group. */
-static struct group *take_place(struct groups *groups, bool *ret_was_folded) {
+/* Takes a free place; if there is none, that of the least recently seen group. */
+struct group *groups_add(struct groups *groups, const struct aggstats_identity *identity, bool *ret_was_folded) {
     assert(groups->places && groups->count_max > 0);
     struct group *group = groups->count > 0 ? &groups->places[0] : NULL;
     for (unsigned i = 1; i < groups->count; i++)
         if (groups->places[i].seen < group->seen)
             group = &groups->places[i];
-    *ret_was_folded = false;
-    if (group && group->seen == 0)
-        return group;
-    if (groups->count < groups->count_max)
-        return groups_take_unused(groups);
-    assert(group);
-    groups_unite(groups, group, &groups->other);
-    *ret_was_folded = true;
-    return group;
-}
-
-struct group *groups_add(struct groups *groups, const struct aggstats_identity *identity, bool *ret_was_folded) {
-    struct group *group = take_place(groups, ret_was_folded);
+    *ret_was_folded = group && group->seen > 0 && groups->count == groups->count_max;
+    if (*ret_was_folded)
+        groups_unite(groups, group, &groups->other);
+    else if (!group || group->seen > 0)
+        group = groups_take_unused(groups);
     if (!group)
         return NULL;
     group->identity = *identity;
@@ -111,16 +103,6 @@ static struct aggstats_counters *calls_of(const struct groups *groups, struct gr
     if (!group->ops[op])
         group->ops[op] = create_counters(&groups->layout);
     return group->ops[op];
-}
-
-void groups_count(struct groups *groups, struct group *group, unsigned op, uint64_t latency_cycles) {
-    struct aggstats_counters *calls = calls_of(groups, group, op);
-    group->seen = ++groups->calls;
-    if (!calls)
-        return;
-    calls->calls++;
-    calls->total_cycles += latency_cycles;
-    calls->buckets[aggstats_bucket_of(latency_cycles, groups->layout.resolution)]++;
 }
 
 static void add_cache(struct aggstats_cache *to, const struct aggstats_cache *from) {
@@ -189,20 +171,16 @@ void groups_clear(struct groups *groups) {
 
 /* ---- Rotation ---- */
 
-static void subtract_calls(struct aggstats_counters *from, const struct aggstats_counters *shown,
-                           unsigned bucket_count) {
-    from->calls -= shown->calls;
-    from->total_cycles -= shown->total_cycles;
-    for (unsigned bucket = 0; bucket < bucket_count; bucket++)
-        from->buckets[bucket] -= shown->buckets[bucket];
-}
-
 void group_end_marks(struct group *group, const struct layout *layout, bool take) {
     struct aggstats_counters **shown = group->ops + layout->op_count;
     for (unsigned op = 0; op < layout->op_count; op++) {
+        struct aggstats_counters *calls = group->ops[op];
         if (shown[op] && take) {
-            subtract_calls(group->ops[op], shown[op], layout_bucket_count(layout));
-            if (group->ops[op]->calls == 0)
+            calls->calls -= shown[op]->calls;
+            calls->total_cycles -= shown[op]->total_cycles;
+            for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++)
+                calls->buckets[bucket] -= shown[op]->buckets[bucket];
+            if (calls->calls == 0)
                 forget(&group->ops[op]);
         }
         forget(&shown[op]);
@@ -224,13 +202,27 @@ void groups_end_marks(struct groups *groups, bool take) {
 
 /* ---- Showing ---- */
 
+static int mark(const struct groups_showing *showing, const struct aggstats_op_profile *op,
+                struct aggstats_counters **ret_shown) {
+    struct aggstats_counters *shown = create_counters(showing->layout);
+    if (!shown)
+        return -ENOMEM;
+    shown->calls = op->calls;
+    shown->total_cycles = op->total_cycles;
+    memcpy(shown->buckets, op->buckets, layout_bucket_count(showing->layout) * sizeof(*op->buckets));
+    *ret_shown = shown;
+    return 0;
+}
+
 /* Shows no more than the whole has left: a call may have ended just before the window did, and have come here just
  * after. Such a call is known by its bucket. */
-static int show_op(struct aggstats_profile *profile, const char *name, const struct aggstats_counters *calls,
-                   uint64_t *left) {
-    const unsigned bucket_count = 64 * profile->resolution;
+static int show_op(struct groups_showing *showing, struct group *group, unsigned op_number,
+                   struct aggstats_profile *profile) {
+    const struct aggstats_counters *calls = group->ops[op_number];
+    const unsigned bucket_count = layout_bucket_count(showing->layout);
+    uint64_t *left = &showing->left[op_number * (size_t)bucket_count];
     struct aggstats_op_profile op = {.calls = calls->calls, .total_cycles = calls->total_cycles};
-    text_name_copy(op.name, name);
+    text_name_copy(op.name, showing->op_names[op_number]);
     op.buckets = malloc(bucket_count * sizeof(*op.buckets));
     if (!op.buckets)
         return -ENOMEM;
@@ -249,29 +241,7 @@ static int show_op(struct aggstats_profile *profile, const char *name, const str
     if (op.calls < calls->calls) /* the exact latency of a part of the calls is unknown */
         profile_limit_total(&op, profile->resolution);
     profile->ops[profile->op_count++] = op;
-    return 0;
-}
-
-static int mark(const struct groups_showing *showing, const struct aggstats_op_profile *op,
-                struct aggstats_counters **ret_shown) {
-    struct aggstats_counters *shown = create_counters(showing->layout);
-    if (!shown)
-        return -ENOMEM;
-    shown->calls = op->calls;
-    shown->total_cycles = op->total_cycles;
-    memcpy(shown->buckets, op->buckets, layout_bucket_count(showing->layout) * sizeof(*op->buckets));
-    *ret_shown = shown;
-    return 0;
-}
-
-static int show_op_of(struct groups_showing *showing, struct group *group, unsigned op,
-                      struct aggstats_profile *profile) {
-    size_t op_count = profile->op_count;
-    uint64_t *left = &showing->left[op * (size_t)layout_bucket_count(showing->layout)];
-    int err = show_op(profile, showing->op_names[op], group->ops[op], left);
-    return err == 0 && showing->marks && profile->op_count > op_count
-               ? mark(showing, &profile->ops[op_count], &group->ops[showing->layout->op_count + op])
-               : err;
+    return showing->marks ? mark(showing, &op, &group->ops[showing->layout->op_count + op_number]) : 0;
 }
 
 int group_show(struct groups_showing *showing, struct group *group) {
@@ -290,31 +260,29 @@ int group_show(struct groups_showing *showing, struct group *group) {
     int err = shown->profile.ops ? 0 : -ENOMEM;
     for (unsigned op = 0; op < showing->layout->op_count && err == 0; op++)
         if (group->ops[op])
-            err = show_op_of(showing, group, op, &shown->profile);
+            err = show_op(showing, group, op, &shown->profile);
     if (err == 0 && shown->profile.op_count == 0)
         profile_drop_last_group(profile);
     return err;
 }
 
-/* What the whole has of each op. */
-static uint64_t *buckets_of_all(const struct groups_showing *showing) {
-    size_t bucket_count = layout_bucket_count(showing->layout);
-    uint64_t *all = calloc(showing->layout->op_count * bucket_count, sizeof(*all));
-    for (unsigned op = 0; all && op < showing->layout->op_count; op++) {
-        const struct aggstats_op_profile *whole = profile_find_op(showing->profile, showing->op_names[op]);
-        if (whole)
-            memcpy(&all[op * bucket_count], whole->buckets, bucket_count * sizeof(*all));
-    }
-    return all;
-}
-
 int groups_show_begin(struct groups *groups, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
                       enum aggstats_grouping grouping, struct aggstats_profile *profile,
                       struct groups_showing *ret_showing) {
-    *ret_showing = (struct groups_showing){
-        .profile = profile, .grouping = grouping, .op_names = op_names, .layout = &groups->layout, .marks = marks};
-    ret_showing->left = buckets_of_all(ret_showing);
-    int err = ret_showing->left ? 0 : -ENOMEM;
+    const size_t bucket_count = layout_bucket_count(&groups->layout);
+    uint64_t *left = calloc(groups->layout.op_count * bucket_count, sizeof(*left));
+    *ret_showing = (struct groups_showing){.profile = profile,
+                                           .grouping = grouping,
+                                           .op_names = op_names,
+                                           .layout = &groups->layout,
+                                           .marks = marks,
+                                           .left = left};
+    for (unsigned op = 0; left && op < groups->layout.op_count; op++) {
+        const struct aggstats_op_profile *whole = profile_find_op(profile, op_names[op]);
+        if (whole)
+            memcpy(&left[op * bucket_count], whole->buckets, bucket_count * sizeof(*left));
+    }
+    int err = left ? 0 : -ENOMEM;
     for (unsigned i = 0; i < groups->count && err == 0; i++)
         if (groups->places[i].seen > 0)
             err = group_show(ret_showing, &groups->places[i]);

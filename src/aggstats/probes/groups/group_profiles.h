@@ -51,9 +51,6 @@ struct group *groups_find(struct groups *groups, const struct aggstats_identity 
  * Errors:  NULL: -ENOMEM */
 struct group *groups_add(struct groups *groups, const struct aggstats_identity *identity, bool *ret_was_folded);
 
-/* Counts a call. Without memory for it the call is missing from the groups. */
-void groups_count(struct groups *groups, struct group *group, unsigned op, uint64_t latency_cycles);
-
 /* Calls of one bucket. */
 struct group_calls {
     uint64_t calls;
@@ -61,7 +58,7 @@ struct group_calls {
     unsigned bucket;
 };
 
-/* Counts several. */
+/* Counts calls. Without memory they are missing from the groups. */
 void groups_count_calls(struct groups *groups, struct group *group, unsigned op, const struct group_calls *more);
 
 /* Adds bytes of calls. */

@@ -14,42 +14,13 @@
 #define NAMES_INTERVAL_NS 100000000 /* not more often, since all objects of a table may be new each time */
 #define NAMES_WAIT_NS 200000000     /* how long a snapshot waits for the thread */
 
-/* ---- The recording threads' side ---- */
-
 void grouping_wake(struct grouping *grouping) {
     if (!__atomic_load_n(&grouping->is_woken, __ATOMIC_RELAXED) &&
         !__atomic_exchange_n(&grouping->is_woken, true, __ATOMIC_ACQ_REL))
         sem_post(&grouping->wake);
 }
 
-static void count(struct grouping *grouping, const struct queued_call *call);
-static unsigned take_in(struct grouping *grouping);
-
-/* For a call whose queue is full, or missing. */
-static void count_now(struct grouping *grouping, const struct queued_call *call) {
-    sigset_t before;
-    quiet_lock(&grouping->lock, &before);
-    take_in(grouping);
-    count(grouping, call);
-    quiet_unlock(&grouping->lock, &before);
-}
-
-/* True if the thread has not been met recently. The thread can be identified while it waits for its call. */
-static bool is_new_caller(const struct grouping *grouping, struct call_queue *queue, uint32_t thread) {
-    const uint64_t mark = __atomic_load_n(&grouping->met_mark, __ATOMIC_ACQUIRE);
-    return mark != 0 && thread != 0 && (!queue || call_queue_is_new(queue, mark, thread));
-}
-
-void grouping_add_slowly(struct grouping *grouping, struct call_queue *queue, const struct queued_call *call) {
-    struct queued_call asked = *call;
-    bool is_new = is_new_caller(grouping, queue, call->of.thread);
-    asked.has_asked = is_new && first_calls_meet(&grouping->first_calls, call->of.thread);
-    if (!queue || !call_queue_put(queue, &asked))
-        count_now(grouping, &asked);
-    grouping_wake(grouping);
-}
-
-/* ---- Counting, under the lock ---- */
+/* ---- Counting: count() and take_in() under the lock ---- */
 
 static void count(struct grouping *grouping, const struct queued_call *call) {
     for (unsigned i = 0; i < grouping->on_count && !grouping->paused; i++)
@@ -67,6 +38,23 @@ static unsigned take_in(struct grouping *grouping) {
             count(grouping, &call);
     }
     return taken;
+}
+
+/* A thread that has not been met recently can be identified while it waits for its call. */
+void grouping_add_slowly(struct grouping *grouping, struct call_queue *queue, const struct queued_call *call) {
+    struct queued_call asked = *call;
+    sigset_t before;
+    const uint32_t thread = call->of.thread;
+    const uint64_t mark = __atomic_load_n(&grouping->met_mark, __ATOMIC_ACQUIRE);
+    const bool is_new = mark != 0 && thread != 0 && (!queue || call_queue_is_new(queue, mark, thread));
+    asked.has_asked = is_new && first_calls_meet(&grouping->first_calls, thread);
+    if (!queue || !call_queue_put(queue, &asked)) {
+        quiet_lock(&grouping->lock, &before);
+        take_in(grouping);
+        count(grouping, &asked);
+        quiet_unlock(&grouping->lock, &before);
+    }
+    grouping_wake(grouping);
 }
 
 void grouping_take_in(struct grouping *grouping) {
@@ -93,10 +81,10 @@ static bool name(struct grouping *grouping, struct grouping_table *table, uint64
     bool is_known = table->options.name_object(table->options.context, object, may_wait, name);
     sigset_t before;
     quiet_lock(&grouping->lock, &before);
-    if (is_known || may_wait)
-        grouping_table_note_name(table, object, is_known, name);
-    else
-        grouping_table_guess_name(table, object, name);
+    if (table->is_on && (is_known || may_wait))
+        heavy_note(table->heavy, object, is_known, name, read_clock_ns(CLOCK_MONOTONIC));
+    else if (table->is_on)
+        heavy_guess(table->heavy, object, name);
     quiet_unlock(&grouping->lock, &before);
     return is_known || may_wait;
 }
@@ -182,17 +170,6 @@ static void wait_for_names(struct grouping *grouping) {
     quiet_unlock(&grouping->lock, &before);
 }
 
-/* Returns how many objects' names of a table should be asked for now; the calls so far are taken in. */
-static unsigned take_in_due(struct grouping *grouping, const struct grouping_table *table,
-                            uint64_t ret_objects[CALLERS_MAX]) {
-    sigset_t before;
-    quiet_lock(&grouping->lock, &before);
-    take_in(grouping);
-    unsigned count = grouping_table_due(table, true, ret_objects);
-    quiet_unlock(&grouping->lock, &before);
-    return count;
-}
-
 void grouping_ask_names(struct grouping *grouping) {
     bool is_done = true;
     sigset_t before;
@@ -201,7 +178,12 @@ void grouping_ask_names(struct grouping *grouping) {
     quiet_unlock(&grouping->lock, &before);
     for (unsigned i = 0; i < tables.count; i++) {
         uint64_t due[CALLERS_MAX];
-        unsigned due_count = tables.tables[i]->options.name_object ? take_in_due(grouping, tables.tables[i], due) : 0;
+        if (!tables.tables[i]->options.name_object)
+            continue;
+        quiet_lock(&grouping->lock, &before);
+        take_in(grouping);
+        unsigned due_count = grouping_table_due(tables.tables[i], true, due);
+        quiet_unlock(&grouping->lock, &before);
         for (unsigned j = 0; j < due_count; j++)
             is_done &= name(grouping, tables.tables[i], due[j], false);
     }
@@ -260,29 +242,25 @@ int grouping_start(const struct threads *threads, struct grouping **ret_grouping
     return err;
 }
 
-/* They are asked for once, for all groupings. */
-static int share_first_calls(struct grouping *grouping, const struct aggstats_grouping_options *options) {
-    const struct first_calls *calls = &grouping->first_calls;
-    if (!options->identify_first)
-        return 0;
-    if (!calls->identify)
-        return first_calls_begin(&grouping->first_calls, options->identify_first, options->context);
-    return calls->identify == options->identify_first && calls->context == options->context ? 0 : -EINVAL;
-}
-
 static bool are_same(const struct aggstats_grouping_options *a, const struct aggstats_grouping_options *b) {
     return a->groups_max == b->groups_max && a->identify == b->identify && a->context == b->context &&
            a->identify_first == b->identify_first && a->name_object == b->name_object && a->place_of == b->place_of;
 }
 
-/* Gives a grouping a table with memory, which is still off. */
+/* Gives a grouping a table with memory, which is still off. First calls are asked for once, for all groupings. */
 static int prepare(struct grouping *grouping, const struct aggstats_grouping_options *options) {
     struct grouping_table **table = &grouping->tables[options->grouping];
+    struct first_calls *calls = &grouping->first_calls;
+    int err = 0;
     if (*table && (*table)->is_on)
         return -EBUSY;
     if (*table && !are_same(&(*table)->options, options))
         return -EINVAL;
-    int err = share_first_calls(grouping, options);
+    if (options->identify_first && !calls->identify)
+        err = first_calls_begin(calls, options->identify_first, options->context);
+    else if (options->identify_first &&
+             (calls->identify != options->identify_first || calls->context != options->context))
+        err = -EINVAL;
     if (err < 0)
         return err;
     if (!*table)

@@ -11,19 +11,6 @@
 
 static_assert(AGGSTATS_GROUPS_MAX <= CALLERS_MAX, "as many objects as callers may be due");
 
-/* ---- The key of a call's caller ----------------------------------------------------------------- */
-
-/* Returns false for the kernel's own calls. */
-static bool key_thread(const struct queued_call *call, uint64_t *ret_key) {
-    *ret_key = call->of.thread;
-    return call->of.thread != 0;
-}
-
-static bool key_uid(const struct queued_call *call, uint64_t *ret_key) {
-    *ret_key = call->of.uid;
-    return call->of.thread != 0 || call->of.uid != 0;
-}
-
 /* ---- Callers by key ----------------------------------------------------------------------------- */
 
 /* Uses the top bits of the product with 2^64 / the golden ratio, which differ for neighbours and for multiples. */
@@ -53,17 +40,6 @@ static struct caller *callers_place(struct callers *callers, uint64_t key) {
             place = &set[way];
     }
     return place;
-}
-
-/* Puts a new caller there, to be checked now. Errors: -ENOMEM; the place is free then */
-static int callers_put(struct callers *callers, struct caller *place, uint64_t key, int64_t now_ns) {
-    struct group pending = place->pending;
-    *place = (struct caller){.key = key, .check_ns = now_ns, .check_interval_ns = CHECK_INTERVAL_MIN_NS};
-    int err = pending.ops ? 0 : group_init(&pending, AGGSTATS_WHO_ID, callers->op_count);
-    place->pending = pending;
-    place->pending.identity = (struct aggstats_identity){.id = key};
-    place->is_used = err == 0;
-    return err;
 }
 
 /* The group is deleted: its callers are unknown now. */
@@ -188,11 +164,19 @@ static void take_first_identity(struct grouping_table *table, struct caller *cal
         caller->pending.identity = identity;
 }
 
-/* A new caller, in the place of an old one. NULL: no memory. */
+/* A new caller, to be checked now, in the place of an old one. NULL: no memory; the place is free then */
 static struct caller *put(struct grouping_table *table, struct caller *place, uint64_t key) {
     if (place->is_used && !place->group)
         settle_unknown(table, place, place->is_gone);
-    if (callers_put(table->callers, place, key, read_clock_ns(CLOCK_MONOTONIC)) < 0)
+    struct group pending = place->pending;
+    const int err = pending.ops ? 0 : group_init(&pending, AGGSTATS_WHO_ID, table->callers->op_count);
+    pending.identity = (struct aggstats_identity){.id = key};
+    *place = (struct caller){.key = key,
+                             .is_used = err == 0,
+                             .pending = pending,
+                             .check_ns = read_clock_ns(CLOCK_MONOTONIC),
+                             .check_interval_ns = CHECK_INTERVAL_MIN_NS};
+    if (err < 0)
         return NULL;
     if (!table->options.identify)
         place->group = find_or_add(table, &place->pending.identity);
@@ -201,24 +185,22 @@ static struct caller *put(struct grouping_table *table, struct caller *place, ui
     return place;
 }
 
-/* It was asked for at a first call again: it may be another thread with the same number. */
-static struct caller *renew(struct grouping_table *table, struct caller *caller) {
-    if (caller->is_gone)
-        return put(table, caller, caller->key);
-    take_first_identity(table, caller);
-    caller->check_ns = 0;
-    return caller;
-}
-
+/* A caller that was asked for at a first call again may be another thread with the same number. */
 static struct group *group_of(struct grouping_table *table, const struct queued_call *call) {
-    uint64_t key;
-    if (!(table->options.grouping == AGGSTATS_BY_UID ? key_uid : key_thread)(call, &key))
+    const bool is_by_uid = table->options.grouping == AGGSTATS_BY_UID;
+    const uint64_t key = is_by_uid ? call->of.uid : call->of.thread;
+    if (call->of.thread == 0 && key == 0)
         return &table->groups.kernel;
     struct caller *caller = callers_find(table->callers, key);
-    if (!caller)
+    const bool is_asked_again = caller && call->has_asked && table->options.identify_first;
+    if (!caller) {
         caller = put(table, callers_place(table->callers, key), key);
-    else if (call->has_asked && table->options.identify_first)
-        caller = renew(table, caller);
+    } else if (is_asked_again && caller->is_gone) {
+        caller = put(table, caller, key);
+    } else if (is_asked_again) {
+        take_first_identity(table, caller);
+        caller->check_ns = 0;
+    }
     if (!caller)
         return &table->groups.other;
     caller->has_called = table->options.identify != NULL;
@@ -233,10 +215,14 @@ static uint64_t object_of(const struct grouping_table *table, uint64_t object) {
 }
 
 void grouping_table_count(struct grouping_table *table, const struct queued_call *call) {
+    const struct groups *groups = table->heavy ? &table->heavy->groups : &table->groups;
+    const struct group_calls one = {.calls = 1,
+                                    .cycles = call->latency_cycles,
+                                    .bucket = aggstats_bucket_of(call->latency_cycles, groups->layout.resolution)};
     if (table->heavy)
-        heavy_count(table->heavy, object_of(table, call->of.object), call->op, call->latency_cycles);
+        heavy_count_calls(table->heavy, object_of(table, call->of.object), call->op, &one);
     else
-        groups_count(&table->groups, group_of(table, call), call->op, call->latency_cycles);
+        groups_count_calls(&table->groups, group_of(table, call), call->op, &one);
 }
 
 /* A caller whose number means one identity for ever is identified at once, and then not again. */
@@ -270,27 +256,22 @@ void grouping_table_add_calls(struct grouping_table *table, const struct aggstat
 
 /* ---- Identifying callers ------------------------------------------------------------------------ */
 
-/* A group with only a number, because its caller was displaced before it was identified. */
-static void take_over_unknown(struct grouping_table *table, uint64_t number, struct group *group) {
-    const struct aggstats_identity unknown = {.id = number, .instance = START_NOT_ASKED};
-    struct group *before = table->has_ids ? groups_find(&table->groups, &unknown, true) : NULL;
-    if (!before || before == group)
-        return;
-    callers_forget(table->callers, before);
-    groups_unite(&table->groups, before, group);
-}
-
-/* Moves the calls made before the caller was identified to its group, unless it is another process now. */
+/* Moves the calls made before the caller was identified to its group, unless it is another process now. They may also be
+ * in a group with only a number, if the caller was displaced before it was identified. */
 static void move_caller(struct grouping_table *table, struct caller *caller, const struct aggstats_identity *identity) {
+    const struct aggstats_identity unknown = {.id = caller->pending.identity.id, .instance = START_NOT_ASKED};
     struct group *group = find_or_add(table, identity);
     if (!group)
         return;
     if (table->has_ids)
         group->identity = *identity; /* the name may have changed */
     group->seen = ++table->groups.calls;
-    if (!caller->group) {
+    if (!caller->group)
         groups_unite(&table->groups, &caller->pending, group);
-        take_over_unknown(table, caller->pending.identity.id, group);
+    struct group *before = !caller->group && table->has_ids ? groups_find(&table->groups, &unknown, true) : NULL;
+    if (before && before != group) {
+        callers_forget(table->callers, before);
+        groups_unite(&table->groups, before, group);
     }
     caller->is_used = true; /* its earlier group may just have been folded */
     caller->group = group;
@@ -311,16 +292,6 @@ void grouping_table_note(struct grouping_table *table, uint64_t key, const struc
     caller->check_ns = read_clock_ns(CLOCK_MONOTONIC) + caller->check_interval_ns;
     if (caller->check_interval_ns < CHECK_INTERVAL_MAX_NS)
         caller->check_interval_ns *= 2;
-}
-
-void grouping_table_note_name(struct grouping_table *table, uint64_t object, bool is_known, const char *name) {
-    if (table->is_on)
-        heavy_note(table->heavy, object, is_known, name, read_clock_ns(CLOCK_MONOTONIC));
-}
-
-void grouping_table_guess_name(struct grouping_table *table, uint64_t object, const char *name) {
-    if (table->is_on)
-        heavy_guess(table->heavy, object, name);
 }
 
 unsigned grouping_table_due(const struct grouping_table *table, bool all, uint64_t ret_keys[CALLERS_MAX]) {
@@ -353,38 +324,27 @@ void grouping_table_reset(struct grouping_table *table) {
         group_forget_calls(&caller->pending, table->callers->op_count);
 }
 
-/* Adds up all others as one group, which the caller finishes. */
-static int add_up_others(struct grouping_table *table, struct group *ret_others) {
-    struct caller *caller = NULL;
-    int err = group_init(ret_others, AGGSTATS_WHO_OTHER, table->callers->op_count);
-    if (err == 0)
-        err = groups_add_calls(&table->groups, &table->groups.other, ret_others);
-    while (err == 0 && (caller = next_unknown(table->callers, caller)))
-        err = groups_add_calls(&table->groups, &caller->pending, ret_others);
-    return err;
-}
-
-/* Callers without a name are shown in `other` until they get one; or for good, if they are marked there. */
-static int show_unnamed(struct grouping_table *table, struct groups_showing *showing) {
+/* Shows `other`, and callers that are not identified. If groups have names only, these are shown in `other` until they
+ * get a name; or for good, if they are marked there. */
+static int show_others(struct grouping_table *table, struct groups_showing *showing) {
     struct caller *caller = NULL;
     struct group others;
-    if (showing->marks) {
-        while ((caller = next_unknown(table->callers, caller)))
-            groups_unite(&table->groups, &caller->pending, &table->groups.other);
-        return group_show(showing, &table->groups.other);
+    while (!table->has_ids && showing->marks && (caller = next_unknown(table->callers, caller)))
+        groups_unite(&table->groups, &caller->pending, &table->groups.other);
+    if (table->has_ids || showing->marks) {
+        int err = group_show(showing, &table->groups.other);
+        while (table->has_ids && err == 0 && (caller = next_unknown(table->callers, caller)))
+            err = group_show(showing, &caller->pending);
+        return err;
     }
-    int err = add_up_others(table, &others);
+    int err = group_init(&others, AGGSTATS_WHO_OTHER, table->callers->op_count);
+    if (err == 0)
+        err = groups_add_calls(&table->groups, &table->groups.other, &others);
+    while (err == 0 && (caller = next_unknown(table->callers, caller)))
+        err = groups_add_calls(&table->groups, &caller->pending, &others);
     if (err == 0)
         err = group_show(showing, &others);
     group_finish(&others, table->callers->op_count);
-    return err;
-}
-
-static int show_unknown(struct grouping_table *table, struct groups_showing *showing) {
-    struct caller *caller = NULL;
-    int err = group_show(showing, &table->groups.other);
-    while (err == 0 && (caller = next_unknown(table->callers, caller)))
-        err = group_show(showing, &caller->pending);
     return err;
 }
 
@@ -396,7 +356,7 @@ int grouping_table_show(struct grouping_table *table, bool marks, const char (*o
         return heavy_show(table->heavy, marks, op_names, table->options.grouping, profile, ret_unseen);
     int err = groups_show_begin(&table->groups, marks, op_names, table->options.grouping, profile, &showing);
     if (err == 0)
-        err = table->has_ids ? show_unknown(table, &showing) : show_unnamed(table, &showing);
+        err = show_others(table, &showing);
     if (err == 0 && ret_unseen)
         err = groups_show_unseen(&showing, ret_unseen);
     groups_show_end(&showing);

@@ -63,12 +63,6 @@ void grouping_table_add_calls(struct grouping_table *table, const struct aggstat
  * none. Noting something about them does nothing then */
 unsigned grouping_table_due(const struct grouping_table *table, bool all, uint64_t ret_keys[CALLERS_MAX]);
 
-/* The result for an object, as heavy_note(). */
-void grouping_table_note_name(struct grouping_table *table, uint64_t object, bool is_known, const char *name);
-
-/* As heavy_guess(). */
-void grouping_table_guess_name(struct grouping_table *table, uint64_t object, const char *name);
-
 /* The result for a caller. identity: NULL: it has ended */
 void grouping_table_note(struct grouping_table *table, uint64_t key, const struct aggstats_identity *identity);
 

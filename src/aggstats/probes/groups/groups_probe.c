@@ -56,10 +56,6 @@ static void unlock(struct probe *probe) {
     pthread_mutex_unlock(&to_grouping(probe)->lock);
 }
 
-static void leave(struct probe *probe) {
-    probe->is_left = true;
-}
-
 static void destroy(struct probe *probe) {
     grouping_stop(to_grouping(probe));
 }
@@ -74,7 +70,7 @@ static const struct probe_ops ops = {
     .end_mark = end_mark,
     .lock = lock,
     .unlock = unlock,
-    .leave = leave,
+    .leave = probe_leave,
     .destroy = destroy,
 };
 

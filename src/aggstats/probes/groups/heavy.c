@@ -142,13 +142,6 @@ void heavy_count_calls(struct heavy *heavy, uint64_t object, unsigned op, const 
     sift_down(heavy, entry->heap_index);
 }
 
-void heavy_count(struct heavy *heavy, uint64_t object, unsigned op, uint64_t latency_cycles) {
-    const struct group_calls call = {.calls = 1,
-                                     .cycles = latency_cycles,
-                                     .bucket = aggstats_bucket_of(latency_cycles, heavy->groups.layout.resolution)};
-    heavy_count_calls(heavy, object, op, &call);
-}
-
 void heavy_add_cache(struct heavy *heavy, uint64_t object, const struct aggstats_cache *cache) {
     const struct heavy_entry *entry = object ? find(heavy, object) : NULL;
     group_add_cache(entry ? group_of(heavy, entry) : &heavy->groups.other, cache);
@@ -207,14 +200,6 @@ static int compare_names(const void *left, const void *right) {
     return a->who != b->who ? (a->who < b->who ? -1 : 1) : strcmp(a->name, b->name);
 }
 
-static int unite_shown(struct aggstats_group *into, struct aggstats_group *from) {
-    int err = aggstats_profile_add(&into->profile, &from->profile);
-    if (__builtin_add_overflow(into->missed_cycles_max, from->missed_cycles_max, &into->missed_cycles_max))
-        into->missed_cycles_max = UINT64_MAX;
-    aggstats_profile_finish(&from->profile);
-    return err;
-}
-
 /* Merges groups with equal names, from index `first` on: a file with the file that replaced it, and all objects without
  * a known name. */
 static int unite_names(struct aggstats_profile *profile, size_t first) {
@@ -225,12 +210,16 @@ static int unite_names(struct aggstats_profile *profile, size_t first) {
         return 0;
     qsort(&groups[first], profile->group_count - first, sizeof(*groups), compare_names);
     for (size_t i = first + 1; i < profile->group_count; i++) {
-        if (compare_names(&groups[kept], &groups[i]) != 0)
+        struct aggstats_group *into = &groups[kept];
+        if (compare_names(into, &groups[i]) != 0) {
             groups[++kept] = groups[i];
-        else if (err == 0)
-            err = unite_shown(&groups[kept], &groups[i]);
-        else
-            aggstats_profile_finish(&groups[i].profile);
+            continue;
+        }
+        if (err == 0)
+            err = aggstats_profile_add(&into->profile, &groups[i].profile);
+        if (__builtin_add_overflow(into->missed_cycles_max, groups[i].missed_cycles_max, &into->missed_cycles_max))
+            into->missed_cycles_max = UINT64_MAX;
+        aggstats_profile_finish(&groups[i].profile);
     }
     profile->group_count = kept + 1;
     return err;
@@ -257,13 +246,6 @@ int heavy_show(struct heavy *heavy, bool marks, const char (*op_names)[AGGSTATS_
 
 /* ---- Rotation ---- */
 
-static uint64_t own_cycles(const struct heavy *heavy, const struct group *group) {
-    uint64_t cycles = 0;
-    for (unsigned op = 0; op < heavy->groups.layout.op_count; op++)
-        cycles += group->ops[op] ? group->ops[op]->total_cycles : 0;
-    return cycles;
-}
-
 /* An object that was kept at the mark, and is still, has missed nothing since. One added later may have missed calls
  * from before and after the mark. Objects evicted since had bounds for both, too. */
 static void take_bounds(struct heavy *heavy) {
@@ -272,7 +254,9 @@ static void take_bounds(struct heavy *heavy) {
         struct group *group = &heavy->groups.places[place];
         if (entry->is_marked)
             group->missed_cycles_max = 0;
-        entry->bound_cycles = own_cycles(heavy, group) + group->missed_cycles_max;
+        entry->bound_cycles = group->missed_cycles_max;
+        for (unsigned op = 0; op < heavy->groups.layout.op_count; op++)
+            entry->bound_cycles += group->ops[op] ? group->ops[op]->total_cycles : 0;
     }
     for (uint32_t heap_index = heavy->groups.count / 2; heap_index-- > 0;)
         sift_down(heavy, heap_index);

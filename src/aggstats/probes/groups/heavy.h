@@ -44,10 +44,7 @@ struct heavy {
 int heavy_init(struct heavy *heavy, const struct layout *layout, unsigned count_max);
 void heavy_finish(struct heavy *heavy);
 
-/* Counts a call. Without memory the call is missing. object 0: it counts in `other` */
-void heavy_count(struct heavy *heavy, uint64_t object, unsigned op, uint64_t latency_cycles);
-
-/* Counts several. */
+/* Counts calls. Without memory they are missing. object 0: they count in `other` */
 void heavy_count_calls(struct heavy *heavy, uint64_t object, unsigned op, const struct group_calls *calls);
 
 /* Adds bytes of calls. */

@@ -110,29 +110,21 @@ static unsigned depth_of(const struct groups_file *file, uint32_t directory) {
 }
 
 /* The directory that the object is in, or is. */
-static uint32_t directory_key(const struct sorter *sorter, uint32_t object, bool is_directory) {
+static uint32_t directory_key(const struct sorter *sorter, aggstats_subject subject) {
     const struct groups_file *file = sorter->groups->file;
-    struct group_name_view name;
-    if (!groups_file_name(file, object, &name))
-        return 0;
-    if (name.length == 1)
-        return KEY_OF_ROOT;
-    uint32_t key = is_directory ? object : parent_of(file, object);
-    for (unsigned depth = depth_of(file, key);
-         sorter->groups->directory_depth > 0 && key != 0 && depth > sorter->groups->directory_depth; depth--)
-        key = parent_of(file, key);
-    return key;
-}
-
-static uint32_t find_directory_key(const struct sorter *sorter, aggstats_subject subject) {
+    const unsigned depth_max = sorter->groups->directory_depth;
     const uint32_t object = subject_object(subject);
-    if (object == 0)
-        return 0;
-    const bool is_place = subject & SUBJECT_IS_PLACE;
-    const bool is_directory = is_place || sorter->groups->file->objects[object].flags & GROUP_OBJECT_DIRECTORY;
-    if (sorter->object_keys[object] == 0)
-        sorter->object_keys[object] = directory_key(sorter, object, is_directory) + 1;
-    return sorter->object_keys[object] - 1;
+    struct group_name_view name;
+    uint32_t key = 0;
+    if (object == 0 || sorter->object_keys[object] != 0)
+        return object == 0 ? 0 : sorter->object_keys[object] - 1;
+    const bool is_directory = subject & SUBJECT_IS_PLACE || file->objects[object].flags & GROUP_OBJECT_DIRECTORY;
+    if (groups_file_name(file, object, &name))
+        key = name.length == 1 ? KEY_OF_ROOT : is_directory ? object : parent_of(file, object);
+    for (unsigned depth = depth_of(file, key); depth_max > 0 && key != 0 && depth > depth_max; depth--)
+        key = parent_of(file, key);
+    sorter->object_keys[object] = key + 1;
+    return key;
 }
 
 static uint32_t key_of(const struct sorter *sorter, const struct group_cell *cell) {
@@ -143,7 +135,7 @@ static uint32_t key_of(const struct sorter *sorter, const struct group_cell *cel
     case AGGSTATS_BY_FILE:
         return object;
     case AGGSTATS_BY_DIRECTORY:
-        return find_directory_key(sorter, subject);
+        return directory_key(sorter, subject);
     case AGGSTATS_BY_FILESYSTEM:
         if (sorter->object_keys[object] != 0) /* a mount point belongs to the file system that is mounted there */
             return sorter->object_keys[object];
@@ -243,16 +235,6 @@ static bool identify(const struct sorter *sorter, uint32_t key, struct aggstats_
 
 /* ---- Showing ---- */
 
-static void sum_up(struct sorter *sorter) {
-    const struct shared_groups *groups = sorter->groups;
-    for (size_t i = 0; i < groups->used_count; i++) {
-        const struct group_cell *cell = &groups->cells[groups->used[i]];
-        if (cell->calls > 0)
-            sorter->cycles[key_of(sorter, cell)] += (double)cell->cycles + 1; /* also without latency */
-    }
-    sorter->cycles[0] = 0;
-}
-
 /* For qsort_r(3): the most cycles first; of the same, the lowest key. */
 static int compare_keys(const void *a, const void *b, void *cycles_of_keys) {
     const double *cycles = cycles_of_keys;
@@ -279,8 +261,14 @@ static int add_group(struct sorter *sorter, struct groups *groups, uint32_t key)
 /* Makes the groups that are shown. */
 static int choose(struct sorter *sorter, struct groups *groups) {
     CLEANUP_FREE uint32_t *keys = calloc(KEYS_MAX, sizeof(*keys));
+    const struct shared_groups *shared = sorter->groups;
     size_t count = 0;
     int err = keys ? 0 : -ENOMEM;
+    for (size_t i = 0; i < shared->used_count; i++) {
+        const struct group_cell *cell = &shared->cells[shared->used[i]];
+        if (cell->calls > 0)
+            sorter->cycles[key_of(sorter, cell)] += (double)cell->cycles + 1; /* also without latency */
+    }
     for (uint32_t key = 1; key < KEYS_MAX && err == 0; key++)
         if (sorter->cycles[key] > 0)
             keys[count++] = key;
@@ -307,31 +295,24 @@ static int fill(const struct sorter *sorter, struct groups *groups) {
     return 0;
 }
 
-static int show_sorted(struct sorter *sorter, struct groups *groups, const struct snapshot_source *source,
-                       struct aggstats_profile *profile) {
-    struct groups_showing showing;
-    sum_up(sorter);
-    int err = choose(sorter, groups);
-    if (err == 0)
-        err = fill(sorter, groups);
-    if (err == 0)
-        err = groups_show_begin(groups, false, source->op_names, sorter->grouping, profile, &showing);
-    if (err == 0) {
-        err = groups_show_rest(&showing, sorter->groups->file->missed > 0);
-        groups_show_end(&showing);
-    }
-    return err;
-}
-
 static int show_grouping(const struct shared_groups *shared, enum aggstats_grouping grouping,
                          const struct snapshot_source *source, struct aggstats_profile *profile) {
     struct sorter sorter;
     struct groups groups = {0};
+    struct groups_showing showing;
     int err = sorter_init(&sorter, shared, grouping);
     if (err == 0)
         err = groups_init(&groups, &shared->probe.recorder->layout, shared->groups_max);
     if (err == 0)
-        err = show_sorted(&sorter, &groups, source, profile);
+        err = choose(&sorter, &groups);
+    if (err == 0)
+        err = fill(&sorter, &groups);
+    if (err == 0)
+        err = groups_show_begin(&groups, false, source->op_names, grouping, profile, &showing);
+    if (err == 0) {
+        err = groups_show_rest(&showing, shared->file->missed > 0);
+        groups_show_end(&showing);
+    }
     if (groups.places)
         groups_finish(&groups);
     free(sorter.object_keys);
@@ -356,10 +337,6 @@ static int show(struct probe *probe, const struct snapshot_source *source, struc
 
 /* ---- Life cycle ---- */
 
-static void leave(struct probe *probe) {
-    probe->is_left = true;
-}
-
 static void destroy(struct probe *probe) {
     struct shared_groups *groups = to_shared(probe);
     free(groups->file);
@@ -370,7 +347,7 @@ static void destroy(struct probe *probe) {
 }
 
 static const struct probe_ops ops = {
-    .read = read_cells, .reset = reset, .show = show, .leave = leave, .destroy = destroy};
+    .read = read_cells, .reset = reset, .show = show, .leave = probe_leave, .destroy = destroy};
 
 int aggstats_recorder_group_shared(struct aggstats_recorder *recorder,
                                    const struct aggstats_shared_groups_options *options) {

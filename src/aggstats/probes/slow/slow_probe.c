@@ -53,10 +53,6 @@ static void end_mark(struct probe *probe, const struct aggstats_profile *taken) 
     pthread_mutex_unlock(&slow->lock);
 }
 
-static void leave(struct probe *probe) {
-    probe->is_left = true;
-}
-
 static void destroy(struct probe *probe) {
     slow_stop(to_slow(probe));
 }
@@ -70,7 +66,7 @@ static const struct probe_ops ops = {
     .end_mark = end_mark,
     .lock = lock,
     .unlock = unlock,
-    .leave = leave,
+    .leave = probe_leave,
     .destroy = destroy,
 };
 

@@ -30,11 +30,19 @@ static uint64_t threshold_of(const struct slow *slow) {
 
 /* ---- Pending calls; under the lock ---- */
 
-static struct slow_pending *find_pending(struct slow *slow, const struct aggstats_block *block, uint64_t start_cycles) {
-    for (size_t i = 0; i < SLOW_WAITS_MAX; i++)
-        if (slow->pendings[i].block == block && slow->pendings[i].start_cycles == start_cycles)
-            return &slow->pendings[i];
-    return NULL;
+/* adds: if the call is missing, it gets a free place. NULL: there is none */
+static struct slow_pending *find_pending(struct slow *slow, const struct aggstats_block *block, uint64_t start_cycles,
+                                         bool adds) {
+    struct slow_pending *unused = NULL;
+    for (struct slow_pending *pending = slow->pendings; pending < slow->pendings + SLOW_WAITS_MAX; pending++) {
+        if (pending->block == block && pending->start_cycles == start_cycles)
+            return pending;
+        if (!pending->block && adds && !unused)
+            unused = pending;
+    }
+    if (unused)
+        *unused = (struct slow_pending){.block = block, .start_cycles = start_cycles};
+    return unused;
 }
 
 static struct slow_wait *wait_of(struct slow *slow, const struct slow_pending *pending) {
@@ -44,16 +52,6 @@ static struct slow_wait *wait_of(struct slow *slow, const struct slow_pending *p
 static void free_pending(struct slow *slow, struct slow_pending *pending) {
     wait_of(slow, pending)->start_cycles = 0;
     pending->block = NULL;
-}
-
-static struct slow_pending *add_pending(struct slow *slow, const struct aggstats_block *block, uint64_t start_cycles) {
-    for (size_t i = 0; i < SLOW_WAITS_MAX; i++) {
-        if (slow->pendings[i].block)
-            continue;
-        slow->pendings[i] = (struct slow_pending){.block = block, .start_cycles = start_cycles};
-        return &slow->pendings[i];
-    }
-    return NULL;
 }
 
 /* A call that keeps waiting for something else has more causes than there is room for: the last entry takes the
@@ -78,13 +76,6 @@ struct seen {
     const struct aggstats_block *block;
     uint64_t start_cycles;
 };
-
-static struct seen look_at(const struct segment *segment) {
-    const struct aggstats_block *block = segment->block;
-    bool is_in_flight = __atomic_load_n(&block->current_op, __ATOMIC_ACQUIRE) != 0;
-    uint64_t start_cycles = __atomic_load_n(&block->current_start_cycles, __ATOMIC_RELAXED);
-    return (struct seen){.block = block, .start_cycles = is_in_flight ? start_cycles : 0};
-}
 
 static bool is_same(const struct seen *seen) {
     return __atomic_load_n(&seen->block->current_op, __ATOMIC_ACQUIRE) != 0 &&
@@ -115,17 +106,8 @@ static bool lacks_holder(const struct aggstats_wait *wait) {
            (relation == AGGSTATS_NOBODY_KNOWN || relation == AGGSTATS_BY_DESCRIPTION);
 }
 
-/* A chain with a holder stays if a later one has none: when a lock has been let go, its waiter is seen a little longer. */
-static void note_holder(struct slow_part *part, const struct found *found, uint64_t age_cycles) {
-    part->lacks_holder = lacks_holder(&found->wait);
-    part->holder_age_cycles = age_cycles;
-    if (!found->chain[0] || (part->has_holder && part->lacks_holder))
-        return;
-    memcpy(part->chain, found->chain, sizeof(part->chain));
-    part->has_holder = !part->lacks_holder;
-}
-
-/* If the cause has changed since the last look, nobody knows when: so each gets half of the time. */
+/* If the cause has changed since the last look, nobody knows when: so each gets half of the time. A chain with a holder
+ * stays if a later one has none: when a lock has been let go, its waiter is seen a little longer. */
 static void note_cause(struct slow *slow, struct slow_pending *pending, const struct found *found,
                        uint64_t age_cycles) {
     struct slow_wait *wait = wait_of(slow, pending);
@@ -136,8 +118,14 @@ static void note_cause(struct slow *slow, struct slow_pending *pending, const st
         pending->last->cycles += passed_cycles / 2;
     part->cycles += pending->last ? passed_cycles - passed_cycles / 2 : passed_cycles;
     memcpy(part->stack, seen->stack, sizeof(seen->stack));
-    if (found->has_looked)
-        note_holder(part, found, age_cycles);
+    if (found->has_looked) {
+        part->lacks_holder = lacks_holder(seen);
+        part->holder_age_cycles = age_cycles;
+    }
+    if (found->has_looked && found->chain[0] && !(part->has_holder && part->lacks_holder)) {
+        memcpy(part->chain, found->chain, sizeof(part->chain));
+        part->has_holder = !part->lacks_holder;
+    }
     pending->last = part;
     pending->age_cycles = age_cycles;
     slow_store_begin(slow->store);
@@ -208,9 +196,7 @@ static void look_closer(struct slow *slow, const struct seen *seen, uint64_t thr
     if ((int64_t)age_cycles < (int64_t)(threshold_cycles / 2))
         return;
     quiet_lock(&slow->lock, &before);
-    struct slow_pending *pending = find_pending(slow, seen->block, seen->start_cycles);
-    if (!pending)
-        pending = add_pending(slow, seen->block, seen->start_cycles);
+    struct slow_pending *pending = find_pending(slow, seen->block, seen->start_cycles, true);
     if (!pending)
         slow->crowded_cycles = now_cycles;
     const bool asks_holder = pending && wants_holder(slow, pending, age_cycles) && has_turn(slow, pending, now_cycles);
@@ -287,7 +273,10 @@ static bool look_at_all(struct slow *slow, uint64_t threshold_cycles, bool may_s
             free_pending(slow, &slow->pendings[i]);
     quiet_unlock(&slow->lock, &before);
     for (const struct segment *segment = threads_first_segment(slow->threads); segment; segment = segment->next) {
-        const struct seen seen = look_at(segment);
+        const struct aggstats_block *block = segment->block;
+        const bool is_in_flight = __atomic_load_n(&block->current_op, __ATOMIC_ACQUIRE) != 0;
+        const uint64_t start_cycles = __atomic_load_n(&block->current_start_cycles, __ATOMIC_RELAXED);
+        const struct seen seen = {.block = block, .start_cycles = is_in_flight ? start_cycles : 0};
         any = any || seen.start_cycles != 0;
         if (seen.start_cycles != 0)
             look_closer(slow, &seen, threshold_cycles);
@@ -341,7 +330,7 @@ static void count_locked(struct slow *slow, const struct aggstats_span *span, co
                          const char *function) {
     const uint64_t latency_cycles = call->call.latency_cycles;
     struct slow_pending unseen = {.part_count = 0};
-    struct slow_pending *pending = find_pending(slow, span->block, span->start_cycles);
+    struct slow_pending *pending = find_pending(slow, span->block, span->start_cycles, false);
     const bool was_crowded = !pending && slow->crowded_cycles > span->start_cycles;
     if (!slow->paused) {
         struct slow_pending *seen = pending ? pending : &unseen;

@@ -65,15 +65,6 @@ static int timeline_create(const struct layout *layout, uint64_t interval_cycles
     return 0;
 }
 
-/* For a new window. */
-static void timeline_clear(struct timeline *timeline) {
-    timeline->count = 0;
-    timeline->interval_cycles = timeline->wanted_cycles;
-    memset(timeline->seen, 0, layout_table_bytes(&timeline->layout));
-    for (unsigned op = 0; op < timeline->layout.op_count; op++)
-        timeline->ops[op].count = 0;
-}
-
 /* ---- Cutting ---- */
 
 static void halve(struct timeline *timeline) {
@@ -213,8 +204,14 @@ static int64_t cut(void *context) {
 /* ---- As a probe ---- */
 
 static void reset(struct probe *probe) {
-    if (to_intervals(probe)->timeline)
-        timeline_clear(to_intervals(probe)->timeline);
+    struct timeline *timeline = to_intervals(probe)->timeline;
+    if (!timeline)
+        return;
+    timeline->count = 0;
+    timeline->interval_cycles = timeline->wanted_cycles;
+    memset(timeline->seen, 0, layout_table_bytes(&timeline->layout));
+    for (unsigned op = 0; op < timeline->layout.op_count; op++)
+        timeline->ops[op].count = 0;
 }
 
 /* The current interval is the last one. */
@@ -310,16 +307,6 @@ static int start_sampling(struct aggstats_recorder *recorder, uint64_t interval_
     return err;
 }
 
-static void stop_sampling(struct aggstats_recorder *recorder) {
-    struct probe *probe = recorder_probe(recorder, PROBE_TIMELINE);
-    if (!probe)
-        return;
-    struct intervals *intervals = to_intervals(probe);
-    sampler_stop(intervals->sampler);
-    intervals->sampler = NULL;
-    timeline_destroy(exchange_timeline(intervals, NULL));
-}
-
 int aggstats_recorder_set_interval(struct aggstats_recorder *recorder, uint64_t interval_ns, size_t intervals_max) {
     if (intervals_max == 0)
         intervals_max = AGGSTATS_INTERVALS_DEFAULT;
@@ -329,10 +316,14 @@ int aggstats_recorder_set_interval(struct aggstats_recorder *recorder, uint64_t 
     int err = 0;
     sigset_t before;
     quiet_lock(&recorder->probes_lock, &before);
-    if (interval_ns > 0)
+    struct probe *probe = recorder_probe(recorder, PROBE_TIMELINE);
+    if (interval_ns > 0) {
         err = start_sampling(recorder, interval_ns, intervals_max);
-    else
-        stop_sampling(recorder);
+    } else if (probe) {
+        sampler_stop(to_intervals(probe)->sampler);
+        to_intervals(probe)->sampler = NULL;
+        timeline_destroy(exchange_timeline(to_intervals(probe), NULL));
+    }
     quiet_unlock(&recorder->probes_lock, &before);
     return err;
 }
