@@ -1,7 +1,6 @@
 /* Descriptors of other processes: links in /proc/N/fd, and fdinfo. */
 #include "descriptors.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base.h"
+#include "dir.h"
 
 /* ---- fdinfo ---- */
 
@@ -78,13 +78,6 @@ static bool parse_name(const char *name, uint64_t *ret_number) {
     *ret_number = strtoull(name, &end, 10);
     return name[0] >= '0' && name[0] <= '9' && *end == '\0';
 }
-
-static void close_directory(DIR **directory) {
-    if (*directory)
-        closedir(*directory);
-}
-
-#define CLEANUP_DIR __attribute__((cleanup(close_directory)))
 
 static enum descriptors_seen look_at_process(uint64_t process, descriptor_fn look, void *context, size_t *left) {
     char path[48];

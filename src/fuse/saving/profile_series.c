@@ -1,7 +1,6 @@
 /* Names of a series, and removing the oldest. */
 #include "profile_series.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <time.h>
 
 #include "base.h"
+#include "dir.h"
 
 #define MS_PER_SECOND 1000
 #define YEARS_END 9000     /* a later year would leave too few names to the next ones, or none */
@@ -80,18 +80,11 @@ static void found_finish(struct found *found) {
     free(found->times_ms);
 }
 
-static void close_directory(DIR **directory) {
-    if (*directory)
-        closedir(*directory);
-}
-
 /* Finds their times, in no order. */
 static int find(const struct profile_series *series, struct found *found) {
-    CLEANUP_FD int fd = openat(series->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    __attribute__((cleanup(close_directory))) DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    CLEANUP_DIR DIR *directory = open_dir_at(series->dir_fd, ".");
     if (!directory)
         return negative_errno();
-    steal_fd(&fd);
     errno = 0;
     for (const struct dirent *entry; (entry = readdir(directory)); errno = 0) {
         int64_t ms;
