@@ -8,7 +8,6 @@
 
 #include "base.h"
 #include "command.h"
-#include "nearest.h"
 #include "option_table.h"
 #include "output.h"
 

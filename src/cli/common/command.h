@@ -4,6 +4,7 @@
 #define COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "aggstats/words.h"
@@ -27,7 +28,7 @@ enum {
 struct command {
     const char *name;                 /* a subcommand's subcommand has both words: "events show" */
     const char *summary;              /* half a line */
-    const char *help;                 /* what it does; --help wraps it into lines */
+    const char *help;                 /* --help wraps it into lines */
     const char *notes;                /* printed behind the options; NULL: nothing */
     const struct option_row *options; /* without -h, --help, which every command has */
     enum status (*run)(const struct command *command, int argc, char **argv);
@@ -70,6 +71,23 @@ void complain_mute(bool is_muted);
 /* Prints one line on standard error about wrong arguments, and where to read more.
  * Returns STATUS_TROUBLE */
 enum status usage_error(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- The name that is meant where one is mistyped --------------------------------------------- */
+
+#define NEAREST_NAME_SIZE 32 /* longer names are never near */
+
+struct nearest {
+    const char *word; /* what was typed */
+    const char *name; /* the first of the nearest names so far; NULL: none is near */
+    size_t distance;  /* of that name; then: the distance from which on none is near */
+};
+
+/* Names are near if one letter is wrong, missing, superfluous or in the place of its neighbour; of words with more than
+ * four letters, two. */
+struct nearest nearest_to(const char *word);
+
+/* name: Owner: the caller; must stay */
+void nearest_consider(struct nearest *nearest, const char *name);
 
 /* ---- Options ------------------------------------------------------------------------------------ */
 

@@ -29,8 +29,8 @@ int output_write_private(const char *path, const char *text, size_t size_bytes);
 int output_format(int (*write)(const void *context, FILE *stream), const void *context, char **ret_text,
                   size_t *ret_bytes);
 
-/* Writes a result to the file of -o, or without that to a default one, whose name is then printed. Returns false after it
- * has said what failed */
+/* Writes a result to the file of -o, or without that to a default file, and prints the default's name. Returns false after
+ * reporting an error */
 bool output_deliver(const char *path, const char *default_path, mode_t mode, const char *text, size_t size_bytes);
 
 /* The mode of a file with that profile: for its owner only, if it names files of calls in flight. */

@@ -2,7 +2,6 @@
 #include "preload_library.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* Options as a table, a row each: the values of an option, where they are stored, its --help, its completion, and which
  * options it excludes. The user of a table parses the command line: getopt_long(3) for osprof
- * (cli/common/command_options.c), libfuse's parser for osproffs (fuse/options/options.c). */
+ * (cli/common/command.c), libfuse's parser for osproffs (fuse/options/options.c). */
 #ifndef OPTION_TABLE_H
 #define OPTION_TABLE_H
 
