@@ -15,31 +15,6 @@
 #define SHOWN_MAX 4        /* numbers of a longer list */
 #define WRONG_BYTES_MAX 60 /* of what is no number */
 
-/* Reads a number, and goes to what is behind it. Returns false if there is none */
-static bool read_number(const char **text, uint32_t *ret_number) {
-    char *end;
-    errno = 0;
-    const unsigned long number = strtoul(*text, &end, 10);
-    if ((*text)[0] < '0' || (*text)[0] > '9' || (*end && *end != ',') || errno != 0 || number == 0 ||
-        number > INT32_MAX)
-        return false;
-    *text = end;
-    *ret_number = (uint32_t)number;
-    return true;
-}
-
-/* The wrong number alone, if there is one. */
-static void show_wrong(char **text, const char *wrong) {
-    static const char dots[] = "...";
-    const size_t length = strcspn(wrong, ",");
-    if (length > 0) {
-        *text += wrong - *text;
-        (*text)[length] = '\0';
-    }
-    if (strlen(*text) > WRONG_BYTES_MAX)
-        memcpy(*text + WRONG_BYTES_MAX - strlen(dots), dots, sizeof(dots));
-}
-
 /* Turns a longer list into "1,2,3,4 and 5,003 more". */
 static void show_first(char *list) {
     char *end = list;
@@ -51,13 +26,21 @@ static void show_first(char *list) {
 }
 
 const char *attach_processes_parse(char **text, void *member, char why[OPTION_TEXT_SIZE]) {
+    static const char dots[] = "...";
     struct attach_processes *processes = member;
     (void)why;
     processes->count = 0;
-    for (const char *at = *text;; at++) {
-        uint32_t number;
-        if (!read_number(&at, &number)) {
-            show_wrong(text, at);
+    for (char *at = *text, *end;; at = end + 1) {
+        errno = 0;
+        const unsigned long number = strtoul(at, &end, 10);
+        if (at[0] < '0' || at[0] > '9' || (*end && *end != ',') || errno != 0 || number == 0 || number > INT32_MAX) {
+            const size_t length = strcspn(at, ",");
+            if (length > 0) { /* else there is no wrong number to show */
+                at[length] = '\0';
+                *text = at;
+            }
+            if (strlen(*text) > WRONG_BYTES_MAX)
+                memcpy(*text + WRONG_BYTES_MAX - strlen(dots), dots, sizeof(dots));
             return "must be numbers of processes, such as 4711,4712";
         }
         unsigned i = 0;
@@ -67,10 +50,9 @@ const char *attach_processes_parse(char **text, void *member, char why[OPTION_TE
             show_first(*text);
             return "has more than 4096 processes";
         }
-        processes->numbers[i] = number;
-        if (i == processes->count)
-            processes->count++;
-        if (!*at)
+        processes->numbers[i] = (uint32_t)number;
+        processes->count += i == processes->count;
+        if (!*end)
             return NULL;
     }
 }
@@ -102,19 +84,12 @@ int attach_processes_check(const struct attach_processes *processes) {
     return 0;
 }
 
-char *attach_processes_join(const struct attach_processes *processes, const char *separator, unsigned numbers_max) {
-    char *text = NULL;
-    size_t size_bytes = 0;
-    FILE *stream = open_memstream(&text, &size_bytes);
-    if (!stream)
-        return NULL;
+void attach_processes_add(struct str *text, const struct attach_processes *processes, const char *separator,
+                          unsigned numbers_max) {
     for (unsigned i = 0; i < processes->count && i < numbers_max; i++)
-        fprintf(stream, "%s%u", i == 0 ? "" : separator, processes->numbers[i]);
+        str_addf(text, "%s%u", i == 0 ? "" : separator, processes->numbers[i]);
     if (processes->count > numbers_max)
-        fprintf(stream, "%s...", separator);
-    if (fclose(stream) != 0)
-        free(steal_pointer(&text));
-    return text;
+        str_addf(text, "%s...", separator);
 }
 
 void attach_processes_describe(const struct attach_processes *processes, char ret_words[ATTACH_NAME_SIZE]) {
@@ -125,8 +100,9 @@ void attach_processes_describe(const struct attach_processes *processes, char re
                  name[0] ? ")" : "");
         return;
     }
-    CLEANUP_FREE char *numbers = attach_processes_join(processes, ", ", SHOWN_MAX);
-    snprintf(ret_words, ATTACH_NAME_SIZE, "processes%s%s", numbers ? " " : "", numbers ? numbers : "");
+    CLEANUP_STR struct str numbers = {0};
+    attach_processes_add(&numbers, processes, ", ", SHOWN_MAX);
+    snprintf(ret_words, ATTACH_NAME_SIZE, "processes %s", str_text(&numbers));
 }
 
 struct process_numbers attach_processes_numbers(const struct attach_processes *processes) {

@@ -2,11 +2,11 @@
 #ifndef ATTACH_PROCESSES_H
 #define ATTACH_PROCESSES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "collector.h"
 #include "option_table.h"
+#include "str.h"
 
 #define ATTACH_PROCESSES_MAX 4096
 #define ATTACH_NAME_SIZE 64
@@ -30,10 +30,9 @@ const char *attach_processes_parse(char **text, void *member, char why[OPTION_TE
 /* Whether they can be watched: each is there, and is no mere thread. Errors: reported to the user */
 int attach_processes_check(const struct attach_processes *processes);
 
-/* "4711, 4712"; of more than numbers_max "4711, 4712, ...".
- * Owner:   the caller frees the result
- * Returns NULL without memory */
-char *attach_processes_join(const struct attach_processes *processes, const char *separator, unsigned numbers_max);
+/* Adds "4711, 4712"; of more than numbers_max "4711, 4712, ...". */
+void attach_processes_add(struct str *text, const struct attach_processes *processes, const char *separator,
+                          unsigned numbers_max);
 
 /* "process 4711 (postgres)", or "processes 4711, 4712, ...". */
 void attach_processes_describe(const struct attach_processes *processes, char ret_words[ATTACH_NAME_SIZE]);

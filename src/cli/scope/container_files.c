@@ -2,7 +2,6 @@
  * can name only his own; what is there is not trusted. */
 #include "containers.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <linux/openat2.h>
@@ -12,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "base.h"
+#include "dir.h"
 #include "mounts.h"
 #include "path.h"
 
@@ -27,22 +27,6 @@ static bool may_hang(const char *path) {
     struct mounts_entry entry;
     mounts_open(&table);
     return !mounts_of_path(&table, path, &entry) || mounts_may_hang(&entry);
-}
-
-/* In a user's home no symbolic link is followed: it may lead to any file system.
- * Owner: the caller drops the reference. Returns NULL if it cannot be read */
-static json_t *read_file(const char *path, bool is_users) {
-    const struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
-                                 .resolve = is_users ? RESOLVE_NO_SYMLINKS : 0};
-    CLEANUP_FD int fd = may_hang(path) ? -1 : (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > FILE_BYTES_MAX)
-        return NULL;
-    CLEANUP_FREE char *text = malloc((size_t)st.st_size);
-    if (!text)
-        return NULL;
-    const ssize_t length = read(fd, text, (size_t)st.st_size);
-    return length > 0 ? json_loadb(text, (size_t)length, 0, NULL) : NULL;
 }
 
 /* ---- What a file says --------------------------------------------------------------------------- */
@@ -138,10 +122,19 @@ static char *find_directory(const char *root, const struct place *place, uid_t u
     return NULL;
 }
 
+/* In a user's home no symbolic link is followed: it may lead to any file system. */
 static void read_place(const char *directory, const struct place *place, struct container *container) {
+    const struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW,
+                                 .resolve = container->user != 0 ? RESOLVE_NO_SYMLINKS : 0};
     CLEANUP_FREE char *below = place->is_by_id ? path_join(directory, container->id) : strdup(directory);
     CLEANUP_FREE char *path = below ? path_join(below, place->name) : NULL;
-    json_t *file = path ? read_file(path, container->user != 0) : NULL;
+    CLEANUP_FD int fd = !path || may_hang(path) ? -1 : (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > FILE_BYTES_MAX)
+        return;
+    CLEANUP_FREE char *text = malloc((size_t)st.st_size);
+    const ssize_t length = text ? read(fd, text, (size_t)st.st_size) : -1;
+    json_t *file = length > 0 ? json_loadb(text, (size_t)length, 0, NULL) : NULL;
     if (file)
         place->read(file, container);
     json_decref(file);
@@ -153,15 +146,13 @@ static void read_tasks(const char *root, struct container *container) {
     CLEANUP_FREE char *directory = path_join(root, &TASKS[1]);
     if (!directory || container->user != 0 || may_hang(directory))
         return;
-    DIR *namespaces = opendir(directory);
+    CLEANUP_DIR DIR *namespaces = opendir(directory);
     const struct dirent *entry = namespaces ? readdir(namespaces) : NULL;
     for (unsigned i = 0; entry && i < NAMESPACES_MAX && !container->name[0]; i++, entry = readdir(namespaces)) {
         CLEANUP_FREE char *below = entry->d_name[0] != '.' ? path_join(directory, entry->d_name) : NULL;
         if (below)
             read_place(below, &task, container);
     }
-    if (namespaces)
-        closedir(namespaces);
 }
 
 void container_files_read_name(const char *root, struct container *container) {

@@ -19,39 +19,35 @@
 #include "path.h"
 
 #define HEX_DIGITS "0123456789abcdef"
+#define FIRST_CGROUP_NAMESPACE 0xeffffffbU /* PROC_CGROUP_INIT_INO: the inode of the first namespace, which shows all */
+#define SHOWN_MAX 3                        /* of several that have the name */
 
 /* ---- Containers ------------------------------------------------------------------------------- */
 
 /* How runtimes call the last component of the path of a container's group. */
-struct component {
+static const struct {
     enum container_runtime runtime;
     const char *prefix; /* before the id; systemd's groups have ".scope" behind it */
     const char *below;  /* what must be in the path before the component; NULL: anything */
-};
-
-static const struct component components[] = {
+} components[] = {
     {CONTAINER_DOCKER, "docker-", NULL},      {CONTAINER_PODMAN, "libpod-", NULL},
     {CONTAINER_CRIO, "crio-", NULL},          {CONTAINER_CONTAINERD, "cri-containerd-", NULL},
     {CONTAINER_CONTAINERD, "nerdctl-", NULL}, {CONTAINER_DOCKER, "", "/docker/"},
     {CONTAINER_KUBERNETES, "", "/kubepods"},
 };
 
-/* Returns the id in a component of the path, or NULL. */
-static const char *match(const char *path, const char *at, size_t length, const struct component *component) {
-    const size_t prefix = strlen(component->prefix);
-    const char *id = at + prefix;
-    const char *above = component->below ? strstr(path, component->below) : path;
-    if (length < prefix + CONTAINER_ID_DIGITS || strncmp(at, component->prefix, prefix) != 0)
-        return NULL;
-    const size_t rest = length - prefix - CONTAINER_ID_DIGITS;
-    const bool ends = rest == 0 || (rest == strlen(".scope") && strncmp(id + CONTAINER_ID_DIGITS, ".scope", rest) == 0);
-    return ends && above && above < at && strspn(id, HEX_DIGITS) == CONTAINER_ID_DIGITS ? id : NULL;
-}
-
-static bool parse_component(const char *path, const char *at, size_t length, struct container *ret_container) {
+static bool parse_component(const char *path, const char *at, struct container *ret_container) {
+    const size_t length = strcspn(at, "/");
     for (size_t i = 0; i < ARRAY_SIZE(components); i++) {
-        const char *id = match(path, at, length, &components[i]);
-        if (!id)
+        const size_t prefix = strlen(components[i].prefix);
+        const char *id = at + prefix;
+        const char *above = components[i].below ? strstr(path, components[i].below) : path;
+        if (length < prefix + CONTAINER_ID_DIGITS || strncmp(at, components[i].prefix, prefix) != 0)
+            continue;
+        const size_t rest = length - prefix - CONTAINER_ID_DIGITS;
+        if (rest != 0 && (rest != strlen(".scope") || strncmp(id + CONTAINER_ID_DIGITS, ".scope", rest) != 0))
+            continue;
+        if (!above || above >= at || strspn(id, HEX_DIGITS) != CONTAINER_ID_DIGITS)
             continue;
         *ret_container = (struct container){.runtime = components[i].runtime, .is_inner = at[length] != '\0'};
         memcpy(ret_container->id, id, CONTAINER_ID_DIGITS);
@@ -65,8 +61,7 @@ bool container_parse(const char *path, struct container *ret_container) {
     static const char below[] = ".slice/";
     char *end;
     for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-        const char *at = slash + 1;
-        if (!parse_component(path, at, strcspn(at, "/"), ret_container))
+        if (!parse_component(path, slash + 1, ret_container))
             continue;
         ret_container->above_bytes = (size_t)(slash - path);
         if (strncmp(path, above, strlen(above)) != 0)
@@ -210,9 +205,6 @@ bool container_names_find(struct container_names *names, const char *path, struc
     return true;
 }
 
-#define FIRST_CGROUP_NAMESPACE 0xeffffffbU /* PROC_CGROUP_INIT_INO: the inode of the first namespace, which shows all */
-#define SHOWN_MAX 3                        /* of several that have the name */
-
 /* ---- The tree --------------------------------------------------------------------------------- */
 
 int cgroup_tree_find(char **ret_root) {
@@ -306,26 +298,6 @@ static int find_directory(const char *name, char *root, char **ret_directory) {
     return 0;
 }
 
-/* Errors: reported to the user, except -ENOMEM */
-static int describe(const char *name, char *root, struct attach_cgroup *cgroup) {
-    struct stat st;
-    int error = find_directory(name, root, &cgroup->directory);
-    if (error)
-        return error;
-    const char *below = path_below(cgroup->directory, root);
-    cgroup->path = strdup(below && below[0] ? below : "/");
-    if (!cgroup->path)
-        return -ENOMEM;
-    if (stat(cgroup->directory, &st) < 0) {
-        complain("cannot watch control group %s: %s", name, strerror(errno));
-        return negative_errno();
-    }
-    cgroup->number = st.st_ino;
-    for (const char *at = cgroup->path; *at; at++)
-        cgroup->level += at[0] == '/' && at[1] != '\0';
-    return 0;
-}
-
 int attach_cgroup_find(const char *name, struct attach_cgroup *ret_cgroup) {
     CLEANUP_FREE char *root = NULL;
     struct attach_cgroup cgroup = {.directory = NULL};
@@ -346,12 +318,22 @@ int attach_cgroup_find(const char *name, struct attach_cgroup *ret_cgroup) {
     else if (error)
         complain("cannot watch control group %s: %s", name, strerror(-error));
     else
-        error = describe(name, root, &cgroup);
-    if (error)
+        error = find_directory(name, root, &cgroup.directory);
+    if (error == 0 && stat(cgroup.directory, &st) < 0) {
+        error = negative_errno();
+        complain("cannot watch control group %s: %s", name, strerror(-error));
+    }
+    const char *below = error ? NULL : path_below(cgroup.directory, root);
+    cgroup.path = error ? NULL : strdup(below && below[0] ? below : "/");
+    if (!cgroup.path) {
         attach_cgroup_finish(&cgroup);
-    else
-        *ret_cgroup = cgroup;
-    return error;
+        return error ? error : -ENOMEM;
+    }
+    cgroup.number = st.st_ino;
+    for (const char *at = cgroup.path; *at; at++)
+        cgroup.level += at[0] == '/' && at[1] != '\0';
+    *ret_cgroup = cgroup;
+    return 0;
 }
 
 bool attach_cgroup_is_there(const struct attach_cgroup *cgroup) {

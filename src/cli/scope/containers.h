@@ -27,7 +27,7 @@ struct container {
     enum container_runtime runtime;
     char id[CONTAINER_ID_DIGITS + 1];
     uid_t user;                     /* whose service manager has made the group; 0: the system's */
-    bool is_inner;                  /* the group is one inside that of the container */
+    bool is_inner;                  /* the group lies inside the container's group */
     size_t above_bytes;             /* of the path: of the group in which the container's is */
     char name[CONTAINER_NAME_SIZE]; /* letters, digits, "_", "-", "." and "/" only; "": not known */
 };

@@ -73,22 +73,12 @@ int attach_events_open(const char *file, struct attach_events **ret_events) {
     return 0;
 }
 
-/* The labels of the profile, and which calls there are: "calls of at least 10 ms", without rounding, since some call may
- * have taken just that long. */
-static int find_labels(struct attach_events *events) {
-    static const char *const units[] = {"ns", "us", "ms", "s"};
-    char which[64];
-    uint64_t count = events->source.slow_ns;
-    unsigned unit = 0;
-    int error = aggstats_recorder_snapshot(events->source.recorder, &events->profile);
-    for (; unit + 1 < ARRAY_SIZE(units) && count % 1000 == 0; unit++)
-        count /= 1000;
-    snprintf(which, sizeof(which), "calls of at least %" PRIu64 " %s", count, units[unit]);
-    return error ? error : aggstats_profile_add_label(&events->profile, EVENTS_LABEL_ONLY, which);
-}
-
 static int create_recorder(struct attach_events *events) {
+    static const char *const units[] = {"ns", "us", "ms", "s"};
     const char *const *names = collector_ops(events->source.collector, &events->op_count);
+    char which[64];
+    uint64_t slow = events->source.slow_ns;
+    unsigned unit = 0;
     events->ops = calloc(events->op_count, sizeof(*events->ops));
     int error = events->ops ? 0 : -ENOMEM;
     for (unsigned op = 0; error == 0 && op < events->op_count; op++)
@@ -98,7 +88,13 @@ static int create_recorder(struct attach_events *events) {
             error = -ENOMEM;
         }
     if (error == 0)
-        error = find_labels(events);
+        error = aggstats_recorder_snapshot(events->source.recorder, &events->profile);
+    /* Which calls there are: "calls of at least 10 ms", without rounding, since some call may have taken just that long. */
+    for (; unit + 1 < ARRAY_SIZE(units) && slow % 1000 == 0; unit++)
+        slow /= 1000;
+    snprintf(which, sizeof(which), "calls of at least %" PRIu64 " %s", slow, units[unit]);
+    if (error == 0)
+        error = aggstats_profile_add_label(&events->profile, EVENTS_LABEL_ONLY, which);
     const struct events_source source = {
         .recorder = events->source.recorder,
         .ops = (const char *const *)events->ops,

@@ -112,19 +112,6 @@ struct attach_groups {
 
 /* ---- Whose -------------------------------------------------------------------------------------- */
 
-/* A caller has one number at a time, and a number is of one caller for ever. */
-static uint64_t number_caller(struct attach_groups *groups, const struct caller *caller) {
-    const uint64_t hash =
-        hash_text((HASH_BEGIN ^ caller->process ^ caller->cgroup << 32) + caller->started_ns, caller->program);
-    struct numbered_caller *place = &groups->callers[hash % CALLERS];
-    const struct caller *known = &place->caller;
-    const bool is_same = known->process == caller->process && known->started_ns == caller->started_ns &&
-                         known->cgroup == caller->cgroup && strcmp(known->program, caller->program) == 0;
-    if (place->number == 0 || !is_same)
-        *place = (struct numbered_caller){.number = ++groups->numbers, .caller = *caller};
-    return place->number;
-}
-
 /* An aggstats_identify_fn. A process is another one under each name, and when another process has its number. */
 static bool identify(void *context, uint32_t number, struct aggstats_identity *ret_identity) {
     const struct attach_groups *groups = context;
@@ -270,13 +257,21 @@ static bool name_filesystem(void *context, uint64_t object, bool may_wait, char 
 
 /* ---- Counting ----------------------------------------------------------------------------------- */
 
-/* A collector_group_fn. */
+/* A collector_group_fn. A caller has one number at a time, and a number is of one caller for ever. */
 static void add(void *context, unsigned op, const struct collected_cell *cell, const struct collected_cell_sum *sum) {
     struct attach_groups *groups = context;
     struct caller caller = {.cgroup = cell->cgroup, .started_ns = cell->started_ns, .process = cell->process};
     snprintf(caller.program, sizeof(caller.program), "%.15s", cell->program);
+    const uint64_t hash =
+        hash_text((HASH_BEGIN ^ caller.process ^ caller.cgroup << 32) + caller.started_ns, caller.program);
+    struct numbered_caller *place = &groups->callers[hash % CALLERS];
+    const struct caller *known = &place->caller;
+    const bool is_same = known->process == caller.process && known->started_ns == caller.started_ns &&
+                         known->cgroup == caller.cgroup && strcmp(known->program, caller.program) == 0;
+    if (place->number == 0 || !is_same)
+        *place = (struct numbered_caller){.number = ++groups->numbers, .caller = caller};
     const struct aggstats_group_calls calls = {
-        .caller = number_caller(groups, &caller),
+        .caller = place->number,
         .object = cell->object,
         .op = op,
         .calls = sum->calls,
@@ -303,23 +298,6 @@ static char *cut_components(const char *path) {
     return cut;
 }
 
-static struct attach_groups *create(struct collector *collector, struct aggstats_recorder *recorder, const char *root) {
-    struct attach_groups *groups = calloc(1, sizeof(*groups));
-    if (!groups)
-        return NULL;
-    groups->collector = collector;
-    groups->recorder = recorder;
-    pthread_mutex_init(&groups->lock, NULL);
-    groups->root = cut_components(root ? root : "/");
-    if (cgroup_tree_find(&groups->cgroups) < 0)
-        groups->cgroups = NULL;
-    groups->containers = container_names_create("", groups->cgroups);
-    if (groups->root && groups->containers)
-        return groups;
-    attach_groups_finish(groups);
-    return NULL;
-}
-
 /* How groups of a kind get their names, and are found for what a call works on. */
 static const struct aggstats_grouping_options ways[AGGSTATS_GROUPINGS] = {
     [AGGSTATS_BY_PROCESS] = {.identify = identify},
@@ -333,10 +311,21 @@ static const struct aggstats_grouping_options ways[AGGSTATS_GROUPINGS] = {
 int attach_groups_start(struct collector *collector, struct aggstats_recorder *recorder,
                         const struct attach_groups_options *given, struct attach_groups **ret_groups,
                         struct aggstats_grouping_options ret_ways[AGGSTATS_GROUPINGS]) {
-    struct attach_groups *groups = create(collector, recorder, given->root);
+    struct attach_groups *groups = calloc(1, sizeof(*groups));
     if (!groups)
         return -ENOMEM;
+    groups->collector = collector;
+    groups->recorder = recorder;
     groups->mounts = given->mounts;
+    pthread_mutex_init(&groups->lock, NULL);
+    groups->root = cut_components(given->root ? given->root : "/");
+    if (cgroup_tree_find(&groups->cgroups) < 0)
+        groups->cgroups = NULL;
+    groups->containers = container_names_create("", groups->cgroups);
+    if (!groups->root || !groups->containers) {
+        attach_groups_finish(groups);
+        return -ENOMEM;
+    }
     /* Names of all containers there are: files of a new one are still in memory, but those of older ones may have to be
      * read, for which counting must not wait. */
     if (groups->cgroups && given->groupings & 1U << AGGSTATS_BY_CGROUP)

@@ -3,7 +3,6 @@
 #ifndef ATTACH_GROUPS_H
 #define ATTACH_GROUPS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -1,9 +1,7 @@
 /* Calls are counted in the kernel; one thread adds them to the recorder every tenth of a second, and before each command. */
 #include "attach_profile.h"
 
-#include <limits.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "aggstats/lane.h"
 #include "aggstats/slow.h"
@@ -50,7 +49,6 @@ struct attach_under_way {
     struct aggstats_block *nowhere; /* a lane without calls */
     struct ended_call *ended;       /* taken from the kernel, and not told yet */
     size_t ended_count;
-    size_t ended_room;
     uint64_t lost;                        /* slow calls for which there was no memory */
     const struct collected_slow *is_told; /* whose caller is asked for */
 };
@@ -66,28 +64,26 @@ static struct call *find_call(const struct attach_under_way *under_way, uint64_t
     return NULL;
 }
 
-/* NULL: there is no place, or no memory. A user who has none left keeps those that were seen first: the oldest ones. */
-static struct call *find_place(struct attach_under_way *under_way, uid_t uid) {
-    if (!user_shares_are_left(&under_way->shares, uid))
-        return NULL;
-    for (size_t i = 0; i < under_way->count; i++)
-        if (!under_way->calls[i]->is_used)
-            return under_way->calls[i];
-    struct call *call = under_way->count < CALLS_MAX ? calloc(1, sizeof(*call)) : NULL;
-    if (call)
-        call->lane = aggstats_lane_create(under_way->recorder);
-    if (!call || !call->lane) {
-        free(call);
-        return NULL;
-    }
-    under_way->calls[under_way->count++] = call;
-    return call;
-}
-
+/* NULL: there is no place, or no memory. A user who has no place left keeps the calls that were seen first: the oldest. */
 static struct call *begin_call(struct attach_under_way *under_way, const struct collected_under_way *seen) {
-    struct call *call = find_place(under_way, seen->uid);
-    if (!call)
+    size_t place = 0;
+    if (!user_shares_are_left(&under_way->shares, seen->uid))
         return NULL;
+    while (place < under_way->count && under_way->calls[place]->is_used)
+        place++;
+    if (place == CALLS_MAX)
+        return NULL;
+    if (place == under_way->count) {
+        struct call *added = calloc(1, sizeof(*added));
+        if (added)
+            added->lane = aggstats_lane_create(under_way->recorder);
+        if (!added || !added->lane) {
+            free(added);
+            return NULL;
+        }
+        under_way->calls[under_way->count++] = added;
+    }
+    struct call *call = under_way->calls[place];
     call->is_used = true;
     call->uid = seen->uid;
     user_shares_take(&under_way->shares, call->uid, 1);
@@ -137,15 +133,9 @@ static void keep_ended(void *context, const struct collected_slow *call, const s
     struct user_stacks *stacks = under_way->options.stacks;
     unsigned op_count = 0;
     const char *const *ops = collector_ops(under_way->collector, &op_count);
-    if (under_way->ended_count == under_way->ended_room) {
-        const size_t room = 2 * under_way->ended_room + 64;
-        struct ended_call *grown = reallocarray(under_way->ended, room, sizeof(*grown));
-        if (!grown) {
-            under_way->lost++;
-            return;
-        }
-        under_way->ended = grown;
-        under_way->ended_room = room;
+    if (grow_array(&under_way->ended, under_way->ended_count, sizeof(*under_way->ended)) != 0) {
+        under_way->lost++;
+        return;
     }
     struct user_functions *functions = stacks && from && call->op < op_count ? malloc(sizeof(*functions)) : NULL;
     if (functions)

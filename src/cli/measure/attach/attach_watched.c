@@ -21,6 +21,7 @@
 #include "command.h"
 #include "mounts.h"
 #include "path.h"
+#include "str.h"
 
 #define ASKED_DIRECTORY_SECONDS 3
 
@@ -258,37 +259,32 @@ char *attach_watched_path(const struct attach_watched *watched) {
 
 /* ---- Words -------------------------------------------------------------------------------------- */
 
-/* "all programs", "process 4711 (postgres) and its descendants" */
-static char *describe_whose(const struct attach_watched *watched) {
-    char words[ATTACH_NAME_SIZE];
-    char *text = NULL;
-    const char *group = watched->cgroup.path;
-    if (watched->processes.count == 0)
-        return asprintf(&text, "%s%s", group ? "control group " : "all programs", group ? group : "") < 0 ? NULL : text;
-    attach_processes_describe(&watched->processes, words);
-    const char *descendants = watched->processes.count > 1 ? "their descendants" : "its descendants";
-    return asprintf(&text, "%s and %s%s%s", words, descendants, group ? ", as far as they are in control group " : "",
-                    group ? group : "") < 0
-               ? NULL
-               : text;
-}
-
+/* "/srv/data is no mount point: calls of process 4711 (postgres) and its descendants on all of /srv (ext4)" */
 char *attach_watched_describe(const struct attach_watched *watched) {
-    CLEANUP_FREE char *whose = describe_whose(watched);
     const struct attach_target *target = &watched->target;
-    char *text = NULL;
-    if (!whose)
-        return NULL;
-    if (!target->mountpoint)
-        return asprintf(&text, "calls of %s on all file systems", whose) < 0 ? NULL : text;
     const char *path = target->mount.path;
+    const char *group = watched->cgroup.path;
+    const unsigned count = watched->processes.count;
+    CLEANUP_STR struct str text = {0};
+    char words[ATTACH_NAME_SIZE];
     pid_t process;
-    const bool is_whole = strcmp(target->mountpoint, target->process > 0 ? path_in_process(path, &process) : path) == 0;
-    return asprintf(&text, "%s%scalls of %s on %s%s (%s)", is_whole ? "" : path,
-                    is_whole ? "" : " is no mount point: ", whose, is_whole ? "" : "all of ", target->mountpoint,
-                    target->mount.type) < 0
-               ? NULL
-               : text;
+    const bool is_whole = !target->mountpoint ||
+                          strcmp(target->mountpoint, target->process > 0 ? path_in_process(path, &process) : path) == 0;
+    if (!is_whole)
+        str_addf(&text, "%s is no mount point: ", path);
+    if (count == 0) {
+        str_addf(&text, "calls of %s%s", group ? "control group " : "all programs", group ? group : "");
+    } else {
+        attach_processes_describe(&watched->processes, words);
+        str_addf(&text, "calls of %s and %s descendants", words, count > 1 ? "their" : "its");
+        if (group)
+            str_addf(&text, ", as far as they are in control group %s", group);
+    }
+    if (target->mountpoint)
+        str_addf(&text, " on %s%s (%s)", is_whole ? "" : "all of ", target->mountpoint, target->mount.type);
+    else
+        str_add(&text, " on all file systems");
+    return str_steal(&text);
 }
 
 struct aggstats_label attach_watched_label(const struct attach_watched *watched) {
@@ -296,23 +292,25 @@ struct aggstats_label attach_watched_label(const struct attach_watched *watched)
     static char of_process[] = "calls of process";
     static char of_processes[] = "calls of processes";
     const unsigned count = watched->processes.count;
+    CLEANUP_STR struct str numbers = {0};
     if (count == 0 && !watched->cgroup.path)
         return (struct aggstats_label){.key = NULL};
-    return count == 0 ? (struct aggstats_label){of_cgroup, strdup(watched->cgroup.path)}
-                      : (struct aggstats_label){count == 1 ? of_process : of_processes,
-                                                attach_processes_join(&watched->processes, ", ", ATTACH_PROCESSES_MAX)};
+    if (count == 0)
+        return (struct aggstats_label){of_cgroup, strdup(watched->cgroup.path)};
+    attach_processes_add(&numbers, &watched->processes, ", ", ATTACH_PROCESSES_MAX);
+    return (struct aggstats_label){count == 1 ? of_process : of_processes, str_steal(&numbers)};
 }
 
 char *attach_watched_arguments(const struct attach_watched *watched) {
-    CLEANUP_FREE char *numbers = attach_processes_join(&watched->processes, ",", ATTACH_PROCESSES_MAX);
-    const char *directory = watched->target.mountpoint ? watched->target.mount.path : "";
-    const char *group = watched->cgroup.path;
-    char *text = NULL;
-    if (!numbers || asprintf(&text, "%s%s%s%s%s%s", numbers[0] ? " --pid " : "", numbers, group ? " --cgroup " : "",
-                             group ? group : "", directory[0] ? " " : "", directory) < 0)
-        return NULL;
-    memmove(text, text + 1, strlen(text));
-    return text;
+    CLEANUP_STR struct str text = {0};
+    if (watched->processes.count > 0)
+        str_add(&text, "--pid ");
+    attach_processes_add(&text, &watched->processes, ",", ATTACH_PROCESSES_MAX);
+    if (watched->cgroup.path)
+        str_addf(&text, "%s--cgroup %s", text.length > 0 ? " " : "", watched->cgroup.path);
+    if (watched->target.mountpoint)
+        str_addf(&text, "%s%s", text.length > 0 ? " " : "", watched->target.mount.path);
+    return str_steal(&text);
 }
 
 /* Not where a daemon of FUSE chooses them, nor where layers or subvolumes share them. */

@@ -12,7 +12,7 @@
 
 /* Which file system a directory is on. It need not answer: then all is taken from the name and the table of mounts. */
 struct attach_target {
-    pid_t process; /* by whose root it is named, "/proc/4711/root/data": as that one sees it; 0: as this one */
+    pid_t process;           /* the path is as this process sees it, "/proc/4711/root/data"; 0: as osprof does */
     struct fuse_mount mount; /* whatever its type; its path is the directory, by which commands find it */
     char *mountpoint;        /* of the file system, which has that directory; NULL: there is no target */
     bool has_one_device;     /* stat(2) tells the file system's device of all its files */

@@ -375,16 +375,13 @@ static int find(struct attach_command *given, const char *directory) {
 static bool check(const struct command *command, const struct attach_command *given,
                   const struct arguments *arguments) {
     char complaint[USER_LABEL_COMPLAINT_SIZE];
+    const char *of_slow = options_given(arguments, "stacks slowlog events");
     if (arguments->rest_count > 1)
         usage_error(command, "at most one directory may be given");
     else if (arguments->rest_count == 0 && given->watched.processes.count == 0 && !given->cgroup)
         usage_error(command, "a directory, --pid or --cgroup must be given");
-    else if (given->has_stacks && given->options.session.slow_ns == 0)
-        usage_error(command, "--stacks is of slow calls: give --slow TIME, too");
-    else if (given->slow_log_target && given->options.session.slow_ns == 0)
-        usage_error(command, "--slowlog is of slow calls: give --slow TIME, too");
-    else if (given->events_file && given->options.session.slow_ns == 0)
-        usage_error(command, "--events is of slow calls: give --slow TIME, too");
+    else if (of_slow && given->options.session.slow_ns == 0)
+        usage_error(command, "--%s is of slow calls: give --slow TIME, too", of_slow);
     else if (!aggstats_resolution_valid(given->options.session.resolution))
         usage_error(command, "--resolution takes 1, 2 or 4");
     else if (!user_labels_valid(given->options.session.labels.texts, given->options.session.labels.count, complaint))

@@ -192,32 +192,16 @@ static int go_on_without(const struct observer_options *options, pid_t observer,
     return !is_killed || error ? RUN_FAILED : status_of(started, options->command[0]);
 }
 
-static int wait_for_command(int fd, pid_t observer, const struct observer_options *options) {
-    struct observer_started started = {.command = 0};
-    while (!started.has_ended) {
-        const ssize_t count = read(fd, &started, sizeof(started));
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count != (ssize_t)sizeof(started))
-            return go_on_without(options, observer, &started);
-        command_pid = started.command;
-    }
-    return status_of(&started, options->command[0]);
-}
-
-/* Keeps our files from getting the numbers 0 to 2. Standard files that were closed stay closed for the daemon. */
-static int hold_standard_fds(void) {
-    for (int fd = 0; fd <= 2; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
-            return -1;
-    return 0;
-}
-
 static int run(const struct observer_options *options) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
     const struct sigaction passed_on = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct observer_started started = {.command = 0};
+    bool is_held = true;
     int ends[2];
-    if (hold_standard_fds() < 0 || pipe2(ends, O_CLOEXEC) < 0) {
+    /* Keep our files from getting the numbers 0 to 2. Standard files that were closed stay closed for the daemon. */
+    for (int fd = 0; fd <= STDERR_FILENO && is_held; fd++)
+        is_held = fcntl(fd, F_GETFD) >= 0 || open("/dev/null", O_RDWR | O_CLOEXEC) == fd;
+    if (!is_held || pipe2(ends, O_CLOEXEC) < 0) {
         complain("cannot start %s: %s", options->command[0], strerror(errno));
         return RUN_FAILED;
     }
@@ -234,7 +218,15 @@ static int run(const struct observer_options *options) {
     }
     for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
         sigaction(numbers[i], &passed_on, NULL);
-    return wait_for_command(ends[0], observer, options);
+    while (!started.has_ended) {
+        const ssize_t count = read(ends[0], &started, sizeof(started));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count != (ssize_t)sizeof(started))
+            return go_on_without(options, observer, &started);
+        command_pid = started.command;
+    }
+    return status_of(&started, options->command[0]);
 }
 
 static enum status start(const struct fuse_options *given, char **command, struct observer_options *options) {

@@ -5,7 +5,6 @@
  *     .../dm-0/slaves/sda1                  is made of others */
 #include "block_devices.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <sys/sysmacros.h>
 
 #include "base.h"
+#include "dir.h"
 #include "mounts.h"
 
 #define DEPTH_MAX 8 /* of devices on other devices */
@@ -40,31 +40,8 @@ static int add_device(struct block_devices *devices, int dir_fd, const char *nam
     return 0;
 }
 
-static int add_below(struct block_devices *devices, const char *directory, unsigned depth, char *ret_name);
-
-/* Errors: -ENOTSUP there are none, and those of add_below() */
-static int add_slaves(struct block_devices *devices, const char *directory, unsigned depth, char *ret_name) {
-    char path[PATH_MAX];
-    size_t count = 0;
-    int error = 0;
-    snprintf(path, sizeof(path), "%s/slaves", directory);
-    DIR *slaves = opendir(path);
-    for (const struct dirent *slave; slaves && error == 0 && (slave = readdir(slaves)) != NULL;) {
-        if (slave->d_name[0] == '.')
-            continue;
-        count++;
-        snprintf(path, sizeof(path), "%s/slaves/%s", directory, slave->d_name);
-        error = add_below(devices, path, depth + 1, ret_name);
-    }
-    if (slaves)
-        closedir(slaves);
-    if (count > 0)
-        return error;
-    set_name(ret_name, strrchr(directory, '/') + 1);
-    return -ENOTSUP;
-}
-
-/* directory: of a device, in sysfs, maybe a symbolic link. */
+/* directory: of a device, in sysfs, maybe a symbolic link. Errors: -ENOTSUP *ret_name takes no requests, and is made of no
+ * others */
 static int add_below(struct block_devices *devices, const char *directory, unsigned depth, char *ret_name) {
     CLEANUP_FREE char *path = realpath(directory, NULL);
     if (!path)
@@ -80,7 +57,22 @@ static int add_below(struct block_devices *devices, const char *directory, unsig
     }
     if (faccessat(dir_fd, "mq", F_OK, 0) == 0)
         return add_device(devices, dir_fd, strrchr(path, '/') + 1);
-    return add_slaves(devices, path, depth, ret_name);
+    char below[PATH_MAX];
+    size_t count = 0;
+    int error = 0;
+    snprintf(below, sizeof(below), "%s/slaves", path);
+    CLEANUP_DIR DIR *slaves = opendir(below);
+    for (const struct dirent *slave; slaves && error == 0 && (slave = readdir(slaves)) != NULL;) {
+        if (slave->d_name[0] == '.')
+            continue;
+        count++;
+        snprintf(below, sizeof(below), "%s/slaves/%s", path, slave->d_name);
+        error = add_below(devices, below, depth + 1, ret_name);
+    }
+    if (count > 0)
+        return error;
+    set_name(ret_name, strrchr(path, '/') + 1);
+    return -ENOTSUP;
 }
 
 /* ---- The device below a path -------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "base.h"
 #include "command.h"
 #include "mounts.h"
+#include "str.h"
 
 static const char *const layer_names[TRACE_LAYERS][COLLECTOR_LANES_MAX] = {
     [TRACE_FUSE] = {"fuse", "queue"},
@@ -35,18 +36,6 @@ static void find_disks(struct traces *traces) {
     traces->layers[TRACE_BLOCK].is_wanted = traces->devices.count > 0;
 }
 
-/* Owner: the caller frees it. Returns NULL without memory */
-static char *join_paths(const char *const *directories, size_t count) {
-    char *text = strdup("");
-    for (size_t i = 0; i < count && text; i++) {
-        CLEANUP_FREE char *before = steal_pointer(&text);
-        CLEANUP_FREE char *path = realpath(directories[i], NULL);
-        if (asprintf(&text, "%s%s%s", before, i > 0 ? ", " : "", path ? path : directories[i]) < 0)
-            text = NULL;
-    }
-    return text;
-}
-
 void traces_open(struct traces *ret_traces, const bool wanted[TRACE_LAYERS], const char *const *directories,
                  size_t directory_count, const struct option_list *labels) {
     struct traces *traces = ret_traces;
@@ -56,6 +45,7 @@ void traces_open(struct traces *ret_traces, const bool wanted[TRACE_LAYERS], con
     const bool has_fuse = wanted[TRACE_FUSE];
     const bool has_block = wanted[TRACE_BLOCK];
     char why[COLLECTOR_WHY_SIZE];
+    CLEANUP_STR struct str lower = {0};
     if (!has_fuse && !has_block)
         return;
     const bool is_possible = collector_check(why) == 0;
@@ -65,7 +55,11 @@ void traces_open(struct traces *ret_traces, const bool wanted[TRACE_LAYERS], con
         complain("the layer %s is not profiled: %s", has_fuse ? "fuse" : "block", why);
     for (size_t i = 0; i < TRACE_LAYERS; i++)
         traces->layers[i].is_wanted = wanted[i] && is_possible;
-    traces->lower = join_paths(directories, directory_count);
+    for (size_t i = 0; i < directory_count; i++) {
+        CLEANUP_FREE char *path = realpath(directories[i], NULL);
+        str_addf(&lower, "%s%s", i > 0 ? ", " : "", path ? path : directories[i]);
+    }
+    traces->lower = str_steal(&lower);
     if (traces->layers[TRACE_BLOCK].is_wanted)
         find_disks(traces);
 }
@@ -81,29 +75,20 @@ void traces_finish(struct traces *traces) {
 
 /* ---- Starting ----------------------------------------------------------------------------------- */
 
-/* Which FUSE file system it is on. Errors: -ENODEV it is on none; those of reading the mounts */
-static int find_connection(const char *directory, uint32_t *ret_connection) {
-    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
-    struct mounts_entry entry;
-    dev_t device;
-    int error = mounts_device_at(directory, &device);
-    if (error)
-        return error;
-    mounts_open(&table);
-    if (!mounts_of_device(&table, device, &entry) || !mounts_is_fuse(&entry))
-        return -ENODEV;
-    *ret_connection = mounts_kernel_device(device);
-    return 0;
-}
-
 static int start_fuse(const struct traces *traces, struct collector **ret_collector, char why[COLLECTOR_WHY_SIZE]) {
     struct fuse_requests requests = {.connection_count = 0};
     for (size_t i = 0; i < traces->directory_count; i++) {
         const char *name = traces->directories[i];
-        uint32_t connection = 0;
-        int error = find_connection(name, &connection);
+        CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+        struct mounts_entry entry;
+        dev_t device;
+        int error = mounts_device_at(name, &device);
+        if (error == 0)
+            mounts_open(&table);
+        if (error == 0 && (!mounts_of_device(&table, device, &entry) || !mounts_is_fuse(&entry)))
+            error = -ENODEV;
         if (error == 0 && requests.connection_count < COLLECTED_CONNECTIONS_MAX)
-            requests.connections[requests.connection_count++] = connection;
+            requests.connections[requests.connection_count++] = mounts_kernel_device(device);
         else if (error == 0)
             complain("the layer fuse does not see %s: there are more than %d mounts", name, COLLECTED_CONNECTIONS_MAX);
         else if (error == -ENODEV)
