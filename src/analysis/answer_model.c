@@ -42,7 +42,7 @@ static double cycles_of_ns(const struct aggstats_profile *profile, uint64_t ns) 
     return (double)ns * (double)profile->clock.frequency_hz / 1e9;
 }
 
-/* A command is of one thread if that had at least so much of the CPU time (run_times.c). */
+/* A command is of one thread if that had at least so much of the CPU time (run_user.c). */
 #define FIRST_THREAD_MIN 0.98
 
 /* With one thread calls do not overlap, so the time beside calls is the elapsed time less the sum of the calls. With

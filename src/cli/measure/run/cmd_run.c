@@ -27,6 +27,7 @@
 #include "run_options.h"
 #include "run_served.h"
 #include "session.h"
+#include "str.h"
 #include "versus.h"
 
 /* ---- Layers ---------------------------------------------------------------------------------- */
@@ -72,43 +73,38 @@ static bool parse_layers(const struct command *command, const char *list, struct
 #define GROUPINGS_KNOWN (GROUPINGS_UNASKED | 1U << AGGSTATS_BY_PROCESS)
 #define DEPTH_MAX 32U
 
-static const char by_none[] = "none";
-
-static const char *take_grouping(struct user_options *options, char *name, char why[OPTION_TEXT_SIZE]) {
+/* "program+directory:2", or "none" */
+static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     static const struct option_row depth_row = {
         .min = 1, .max = DEPTH_MAX, INTO(UNSIGNED, struct user_options, directory_depth)};
     static const char *const known[] = {"process", "program", "file", "directory", "filesystem", NULL};
-    char *depth = strchr(name, ':');
-    if (depth)
-        *depth++ = '\0';
-    const enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
-    why[0] = '\0';
-    if (!(GROUPINGS_KNOWN & 1U << grouping)) {
-        option_add_word(why,
-                        grouping == AGGSTATS_UNGROUPED ? "must be "
-                                                       : "needs a mount, as with --layers fs; without "
-                                                         "one it must be ",
-                        by_none, NULL);
-        option_add_words(why, known, "or");
-        option_add_word(why, "", "or several of them, such as program+file", NULL);
-        return why;
-    }
-    options->session.groupings |= 1U << grouping;
-    if (depth && grouping != AGGSTATS_BY_DIRECTORY)
-        return "only directory takes a depth";
-    return depth ? option_take(&depth_row, &depth, options, why) : NULL;
-}
-
-/* "program+file", or "none" */
-static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     struct user_options *options = data;
-    CLEANUP_FREE char *list = strcmp(*text, by_none) != 0 ? strdup(*text) : NULL;
+    CLEANUP_FREE char *list = strcmp(*text, "none") != 0 ? strdup(*text) : NULL;
     char *rest = list;
     const char *wrong = NULL;
     options->session.groupings = 0;
     options->has_groups_unasked = false;
-    for (char *name; !wrong && (name = strsep(&rest, "+"));)
-        wrong = take_grouping(options, name, why);
+    for (char *name; !wrong && (name = strsep(&rest, "+"));) {
+        char *depth = strchr(name, ':');
+        if (depth)
+            *depth++ = '\0';
+        const enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
+        why[0] = '\0';
+        if (!(GROUPINGS_KNOWN & 1U << grouping)) {
+            const bool is_of_mounts = grouping != AGGSTATS_UNGROUPED;
+            option_add_word(why,
+                            is_of_mounts ? "needs a mount, as with --layers fs; without one it must be " : "must be ",
+                            "none", NULL);
+            option_add_words(why, known, "or");
+            option_add_word(why, "", "or several of them, such as program+file", NULL);
+            return why;
+        }
+        options->session.groupings |= 1U << grouping;
+        if (depth && grouping != AGGSTATS_BY_DIRECTORY)
+            wrong = "only directory takes a depth";
+        else if (depth)
+            wrong = option_take(&depth_row, &depth, options, why);
+    }
     return wrong;
 }
 
@@ -293,26 +289,21 @@ static const struct option_row rows[] = {
  * Errors: -ENOMEM */
 static int join_options(struct run_options *options) {
     const struct option_list *lists = &options->osproffs_lists;
-    const struct option_list *labels = &options->labels;
-    char **const texts[] = {&options->osproffs_options, &options->osproffs_labels};
-    for (size_t which = 0; which < ARRAY_SIZE(texts); which++) {
-        const struct option_list *given = which == 0 ? lists : labels;
-        size_t size_bytes = 0;
-        FILE *stream = given->count > 0 ? open_memstream(texts[which], &size_bytes) : NULL;
-        if (!stream && given->count > 0)
-            return -ENOMEM;
-        for (size_t i = 0; i < given->count; i++) {
-            fprintf(stream, "%s%s", i > 0 ? "," : "", which == 0 ? given->texts[i] : "label=");
-            for (const char *at = which == 0 ? "" : given->texts[i]; *at; at++)
-                fprintf(stream, "%s%c", *at == ',' || *at == '\\' ? "\\" : "", *at);
-        }
-        if (stream && fclose(stream) != 0)
-            return -ENOMEM;
+    CLEANUP_STR struct str given = {0};
+    CLEANUP_STR struct str labels = {0};
+    for (size_t i = 0; i < lists->count; i++)
+        str_addf(&given, "%s%s", i > 0 ? "," : "", lists->texts[i]);
+    for (size_t i = 0; i < options->labels.count; i++) {
+        str_addf(&labels, "%slabel=", i > 0 ? "," : "");
+        for (const char *at = options->labels.texts[i]; *at; at++)
+            str_addf(&labels, "%s%c", *at == ',' || *at == '\\' ? "\\" : "", *at);
     }
-    return 0;
+    options->osproffs_options = lists->count > 0 ? str_steal(&given) : NULL;
+    options->osproffs_labels = options->labels.count > 0 ? str_steal(&labels) : NULL;
+    return given.failed || labels.failed ? -ENOMEM : 0;
 }
 
-/* Checks options that are valid only with some layers. Returns false, after reporting it, if one is not. */
+/* Checks options that are valid only with some layers. Returns false after reporting an error */
 static bool layers_fit(const struct command *command, const struct run_options *options) {
     bool has_fs = options->layers.wanted & LAYER_FS;
     if (options->layers.wanted != LAYER_FS && options->layers.wanted != LAYER_USER && options->other)

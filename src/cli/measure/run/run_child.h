@@ -1,5 +1,5 @@
 /* One run of the command of osprof run: started as the caller would have started it, waited for, with signals passed on
- * that osprof gets. */
+ * that osprof gets; and the processes that it leaves behind, whose later calls are in no profile. */
 #ifndef RUN_CHILD_H
 #define RUN_CHILD_H
 
@@ -32,5 +32,29 @@ struct run_place {
 /* arguments: NULL at the end; the first is searched in PATH
  * Errors:  reported to the user: no process could be made */
 int run_child(const char *const *arguments, const struct run_place *place, struct run_outcome *ret_outcome);
+
+/* ---- What the command leaves behind ------------------------------------------------------------- */
+
+#define RUN_LEFT_MAX 256 /* those beyond are missed */
+
+struct run_left_process {
+    pid_t pid;
+    char program[AGGSTATS_PROGRAM_SIZE];
+};
+
+struct run_left {
+    struct run_left_process processes[RUN_LEFT_MAX];
+    size_t count;
+};
+
+/* Finds the processes of the run that exist now, by their environment, into which the layer user has put a variable, and
+ * by their mount namespace. user, mounts: as they ran. If that takes more than a second, finds none */
+void run_left_find(struct run_left *ret_left, const struct run_user *user, const struct run_mounts *mounts);
+
+#define RUN_LEFT_TEXT_SIZE 1024
+
+/* Reports those that exist a moment later, if any exist now. ret_names: for a header line; "": none */
+void run_left_tell(struct run_left *left, const struct run_user *user, const struct run_mounts *mounts,
+                   char ret_names[RUN_LEFT_TEXT_SIZE]);
 
 #endif

@@ -1,5 +1,4 @@
 /* All parts of a run: opened, started, stopped and reported in order. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,13 +12,13 @@
 #include "aggstats/numbers.h"
 #include "base.h"
 #include "command.h"
+#include "dir.h"
 #include "figures.h"
 #include "kept.h"
 #include "namespace.h"
 #include "path.h"
 #include "run_child.h"
 #include "run_identity.h"
-#include "run_left.h"
 #include "run_mounts.h"
 #include "run_neighbours.h"
 #include "run_options.h"
@@ -138,14 +137,10 @@ static void tidy_killed(const char *live_path) {
     const char *name;
     if (open_parent(AT_FDCWD, live_path, &dir_fd, &name) != 0)
         return;
-    int list_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = list_fd < 0 ? NULL : fdopendir(list_fd);
-    if (!dir) {
-        close_fd(&list_fd);
+    CLEANUP_DIR DIR *dir = open_dir_at(dir_fd, ".");
+    if (!dir)
         return;
-    }
     const size_t reported_count = list_killed(dir, &files, &count);
-    closedir(dir);
     if (count > KEPT_COUNT_MIN)
         qsort(files, count, sizeof(*files), compare_newest_first);
     for (size_t i = 0; i < count; i++) {
@@ -279,14 +274,9 @@ static int run_mounted(struct run *run) {
         return RUN_FAILED;
     char still_running[RUN_LEFT_TEXT_SIZE];
     run_left_tell(&run->left, &run->user, &run->mounts, still_running);
-    const struct run_shown shown = {.command = options->command,
+    const struct run_shown shown = {.options = options,
                                     .run_count = run->runs_count,
-                                    .charts = options->charts,
-                                    .is_quiet = options->is_quiet,
-                                    .is_verbose = options->is_verbose,
-                                    .directory = options->directories.count == 1 ? options->directories.texts[0] : NULL,
                                     .attach = run->attach,
-                                    .has_groups_unasked = options->user.has_groups_unasked,
                                     .programs = programs,
                                     .neighbours = &run->neighbours,
                                     .still_running = still_running};
@@ -297,13 +287,7 @@ static int run_mounted(struct run *run) {
 /* Returns an exit status. */
 static int run_against_other(struct run *run) {
     const struct run_vs vs = {
-        .other = run->options->other,
-        .command = run->options->command,
-        .warmup_count = run->options->warmup_count,
-        .repeat_count = run->options->repeat_count,
-        .most_count = run->options->most_count,
-        .most_seconds = run->options->most_seconds,
-        .fail_on = run->options->fail_on,
+        .options = run->options,
         .place = {.space = &run->space,
                   .as = &run->as,
                   .signals = &run->signals,
@@ -312,8 +296,6 @@ static int run_against_other(struct run *run) {
         .target = &run->target,
         .page = &run->page,
         .sets = &run->sets,
-        .is_quiet = run->options->is_quiet,
-        .charts = run->options->charts,
     };
     const int status = run_vs(&vs);
     char still_running[RUN_LEFT_TEXT_SIZE];

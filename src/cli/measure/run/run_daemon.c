@@ -2,7 +2,6 @@
 #include "run_daemon.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <string.h>

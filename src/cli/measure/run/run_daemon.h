@@ -3,7 +3,6 @@
 #define RUN_DAEMON_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "input.h"
@@ -74,7 +73,7 @@ int run_daemon_read_live(const struct run_daemon *daemon, struct input *ret_inpu
 /* Returns true once, after it has ended. */
 bool run_daemon_reap(struct run_daemon *daemon);
 
-/* Detaches the mount: it ends when nobody uses it, and the daemon with it. */
+/* Detaches the mount. Mount and daemon end when nobody uses the mount any more. */
 void run_daemon_detach(struct run_daemon *daemon);
 
 /* The final profile of a daemon that has ended: its own, or if it was killed that in its live file, which is removed

@@ -1,7 +1,6 @@
 /* Rights that the command's user gets to files of osprof are entries of access control lists, in the kernel's form. */
 #include "run_identity.h"
 
-#include <dirent.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +20,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "dir.h"
 
 #define GROUPS_FIRST 32
 #define ENTRIES_MAX 64
@@ -175,18 +175,24 @@ static int write_list(int fd, const struct list *list, size_t count) {
     return fsetxattr(fd, ACCESS_LIST, list, size_bytes, 0) < 0 ? negative_errno() : 0;
 }
 
-/* Entries are in order of their tags, of which the first is the owner's. Returns how many there are then */
-static size_t add_user(struct list *list, size_t count, uid_t uid, unsigned permissions) {
-    size_t kept = 2;
-    struct posix_acl_xattr_entry before[ENTRIES_MAX];
-    memcpy(before, list->entries, sizeof(before));
-    list->entries[1] = entry_of(ACL_USER, permissions, uid);
-    for (size_t i = 1; i < count; i++) {
-        if (is_of_user(&before[i], uid))
+/* Replaces that user's entry; permissions: 0: there is none then. Entries are in order of their tags, of which the first is
+ * the owner's. A list without other users and groups has no mask, which is the mode's then.
+ * Returns how many entries there are then: at most one more */
+static size_t set_user(struct list *list, size_t count, uid_t uid, unsigned permissions) {
+    const struct list before = *list;
+    bool has_others = permissions != 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct posix_acl_xattr_entry entry = before.entries[i];
+        const unsigned tag = le16toh(entry.e_tag);
+        if (is_of_user(&entry, uid) || (tag == ACL_MASK && !has_others))
             continue;
-        if (le16toh(before[i].e_tag) == ACL_MASK)
-            before[i].e_perm |= htole16((uint16_t)permissions);
-        list->entries[kept++] = before[i];
+        if (tag == ACL_MASK)
+            entry.e_perm |= htole16((uint16_t)permissions);
+        has_others = has_others || tag == ACL_USER || tag == ACL_GROUP;
+        list->entries[kept++] = entry;
+        if (i == 0 && permissions != 0)
+            list->entries[kept++] = entry_of(ACL_USER, permissions, uid);
     }
     return kept;
 }
@@ -202,32 +208,12 @@ int run_identity_let(const struct run_identity *identity, int dir_fd, const char
         error = -E2BIG;
     if (error)
         return error;
-    count = add_user(&list, count, identity->uid, (unsigned)permissions);
-    return write_list(fd, &list, count);
-}
-
-/* With nobody else in it there is no mask either, which is the mode's then. Returns how many there are then */
-static size_t remove_user(struct list *list, size_t count, uid_t uid) {
-    size_t kept = 0;
-    bool has_others = false;
-    for (size_t i = 0; i < count; i++) {
-        const struct posix_acl_xattr_entry entry = list->entries[i];
-        const unsigned tag = le16toh(entry.e_tag);
-        if (is_of_user(&entry, uid) || (tag == ACL_MASK && !has_others))
-            continue;
-        has_others = has_others || tag == ACL_USER || tag == ACL_GROUP;
-        list->entries[kept++] = entry;
-    }
-    return kept;
+    return write_list(fd, &list, set_user(&list, count, identity->uid, (unsigned)permissions));
 }
 
 static bool may_use_any(const struct run_identity *identity, int dir_fd) {
-    CLEANUP_FD int list_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = list_fd < 0 ? NULL : fdopendir(list_fd);
-    bool may = false;
-    if (!dir)
-        return true; /* unknown */
-    steal_fd(&list_fd);
+    CLEANUP_DIR DIR *dir = open_dir_at(dir_fd, ".");
+    bool may = !dir; /* unknown */
     for (struct dirent *entry; !may && (entry = readdir(dir));) {
         CLEANUP_FD int fd = entry->d_name[0] == '.'
                                 ? -1
@@ -236,7 +222,6 @@ static bool may_use_any(const struct run_identity *identity, int dir_fd) {
         size_t count = 0;
         may = fd >= 0 && read_list(fd, &list, &count) == 0 && has_user(&list, count, identity->uid);
     }
-    closedir(dir);
     return may;
 }
 
@@ -246,5 +231,5 @@ void run_identity_forbid(const struct run_identity *identity, int dir_fd) {
     size_t count = 0;
     if (fd >= 0 && read_list(fd, &list, &count) == 0 && has_user(&list, count, identity->uid) &&
         !may_use_any(identity, dir_fd))
-        write_list(fd, &list, remove_user(&list, count, identity->uid));
+        write_list(fd, &list, set_user(&list, count, identity->uid, 0));
 }

@@ -53,16 +53,15 @@ static int read_devices(int table_fd, struct run_outside *ret_outside) {
     return error;
 }
 
-static void open_outside(struct run_outside *ret_outside) {
-    struct run_outside outside = {.count = 0};
+/* outside: zeroed */
+static void open_outside(struct run_outside *outside) {
     CLEANUP_FD int table_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-    if (table_fd >= 0 && read_devices(table_fd, &outside) == 0 && outside.count > 0) {
+    if (table_fd >= 0 && read_devices(table_fd, outside) == 0 && outside->count > 0) {
         steal_fd(&table_fd);
-        *ret_outside = outside;
         return;
     }
-    free(outside.devices);
-    *ret_outside = (struct run_outside){.count = 0};
+    free(outside->devices);
+    *outside = (struct run_outside){.count = 0};
 }
 
 static void finish_outside(struct run_outside *outside) {
@@ -260,20 +259,16 @@ static struct counted look_at_counted(const struct run_mounts *mounts, int64_t b
     return counted;
 }
 
-/* Our own requests to a mount's osproffs are not in its profile; traces recognise them by the thread's name. */
-static void take_name(const char *name) {
-    prctl(PR_SET_NAME, name);
-}
-
 /* Asks all of them, in a child process, since a thread that waits for an answer cannot be woken otherwise. Without an
- * answer the child stays until the mount has ended. Returns whether all have answered. */
+ * answer the child stays until the mount has ended. Our own requests are in no profile: traces recognise them by the
+ * thread's name. Returns whether all have answered. */
 static bool ask_all(const struct run_mounts *mounts, void (*ask)(const struct run_daemon *daemon)) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return false;
     pid_t pid = fork();
     if (pid == 0) {
-        take_name(RUN_ASKING_NAME);
+        prctl(PR_SET_NAME, RUN_ASKING_NAME);
         for (size_t i = 0; i < mounts->count; i++)
             ask(&mounts->daemons[i]);
         _exit(0);
@@ -317,9 +312,9 @@ int run_mounts_reset(struct run_mounts *mounts) {
     prctl(PR_GET_NAME, name);
     for (size_t i = 0; i < mounts->count; i++) {
         struct run_daemon *daemon = &mounts->daemons[i];
-        take_name(RUN_ASKING_NAME);
+        prctl(PR_SET_NAME, RUN_ASKING_NAME);
         int error = run_daemon_command(daemon, "reset\n");
-        take_name(name);
+        prctl(PR_SET_NAME, name);
         if (error == 0)
             continue;
         complain("cannot start the profile of %s afresh: %s%s", daemon->name, strerror(-error),

@@ -43,7 +43,7 @@ int run_mounts_open(struct run_mounts *ret_mounts, const struct run_options *opt
 void run_mounts_finish(struct run_mounts *mounts);
 
 /* Standard input and output may be files in the directories, and were opened before anything was mounted over them.
- * Call before and after the command runs, to report those that it has used. */
+ * Call before and after the command runs, to report which of the two it has used. */
 void run_mounts_note_files(struct run_mounts *mounts);
 void run_mounts_tell_files(const struct run_mounts *mounts);
 

@@ -1,7 +1,6 @@
 /* A look at other processes is made in a thread of its own; all else is in the main thread. */
 #include "run_neighbours.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
@@ -11,19 +10,25 @@
 #include "base.h"
 #include "block_devices.h"
 #include "bytes.h"
+#include "dir.h"
 #include "figures.h"
 #include "mounts.h"
 #include "proc.h"
 #include "quiet_thread.h"
+#include "str.h"
 
 #define OTHERS_MIN_BYTES 10000000U
 #define OTHERS_MIN_RATIO 3 /* of all that a disk did to what the command may have caused */
-#define NAMED_MIN 0.5      /* of what others did, by one of them */
+#define NAMED_MIN 0.5      /* of the others' bytes, by a single process */
 #define QUICK_NS 10000     /* a call that is quicker has not waited for a disk */
 #define LOOK_MS 100        /* after the beginning */
 #define PLACE_MIN 0.1      /* of the elapsed time, in calls on a file system */
 #define SECTOR_BYTES 512   /* of the kernel's counters, whatever the disk has */
 #define STATS_BYTES_MAX (1U << 20)
+#define WAIT_NS NS_PER_S
+#define PARENT_FIELD 4
+#define CHILDREN_FAULTS_FIELD 11
+#define START_FIELD 22
 
 /* ---- Counters of disks -------------------------------------------------------------------------- */
 
@@ -35,23 +40,14 @@ struct counters {
 /* Owner: the caller frees it. Returns NULL if there are no disks, or too many */
 static char *read_disks(void) {
     CLEANUP_FD int fd = open("/proc/diskstats", O_RDONLY | O_CLOEXEC);
-    CLEANUP_FREE char *text = NULL;
-    size_t size_bytes = 0;
-    ssize_t more = fd < 0 ? -1 : 1;
-    for (size_t room = 0; more > 0; size_bytes += more > 0 ? (size_t)more : 0) {
-        if (size_bytes + 1 >= room) {
-            room = room == 0 ? 16384 : 2 * room;
-            char *grown = room <= STATS_BYTES_MAX ? realloc(text, room) : NULL;
-            if (!grown)
-                return NULL;
-            text = grown;
-        }
-        more = read(fd, text + size_bytes, room - 1 - size_bytes);
+    CLEANUP_STR struct str text = {0};
+    char chunk[16384];
+    ssize_t count = fd < 0 ? -1 : 1;
+    while (count > 0 && text.length < STATS_BYTES_MAX) {
+        count = read(fd, chunk, sizeof(chunk));
+        str_add_bytes(&text, chunk, count > 0 ? (size_t)count : 0);
     }
-    if (more < 0)
-        return NULL;
-    text[size_bytes] = '\0';
-    return steal_pointer(&text);
+    return count == 0 ? str_steal(&text) : NULL;
 }
 
 /* "7 4 loop4 1261 3 16452 186 946 16715 35246 1084 0 956 ...", see diskstats in the kernel's documentation. Returns false if
@@ -99,11 +95,6 @@ static bool find_difference(const struct run_neighbours *neighbours, unsigned ma
     return true;
 }
 
-#define WAIT_NS NS_PER_S
-#define PARENT_FIELD 4
-#define CHILDREN_FAULTS_FIELD 11
-#define START_FIELD 22
-
 /* ---- Other processes: a look ------------------------------------------------------------------------------------- */
 
 struct sums {
@@ -119,7 +110,7 @@ struct run_look {
 
 static void *look_at_all(void *argument) {
     struct run_look *look = argument;
-    DIR *directory = opendir("/proc");
+    CLEANUP_DIR DIR *directory = opendir("/proc");
     for (const struct dirent *entry; directory && (entry = readdir(directory));) {
         struct proc_io io;
         const uint64_t pid = strtoull(entry->d_name, NULL, 10);
@@ -129,8 +120,6 @@ static void *look_at_all(void *argument) {
         look->processes[look->count++] =
             (struct sums){pid, {[RUN_READ] = io.storage_read_bytes, [RUN_WRITTEN] = io.storage_written_bytes}};
     }
-    if (directory)
-        closedir(directory);
     return NULL;
 }
 
@@ -231,13 +220,11 @@ static bool is_on(const struct run_other *other, dev_t device) {
     snprintf(path, sizeof(path), "/proc/%llu/cwd", (unsigned long long)other->pid);
     bool found = is_at(path, device);
     snprintf(path, sizeof(path), "/proc/%llu/fd", (unsigned long long)other->pid);
-    DIR *directory = found ? NULL : opendir(path);
+    CLEANUP_DIR DIR *directory = found ? NULL : opendir(path);
     for (const struct dirent *entry; directory && !found && (entry = readdir(directory));) {
         snprintf(path, sizeof(path), "/proc/%llu/fd/%.20s", (unsigned long long)other->pid, entry->d_name);
         found = entry->d_name[0] != '.' && is_at(path, device);
     }
-    if (directory)
-        closedir(directory);
     return found;
 }
 
@@ -421,21 +408,6 @@ static int add_name(struct aggstats_profile *profile, const char *key, const cha
     return aggstats_profile_add_label(profile, key, line);
 }
 
-/* The kernel looks at the disk at each tick, so it may have been busy for a little more than the time. */
-static int add_disk(const struct run_neighbours *neighbours, const struct finding *finding,
-                    struct aggstats_profile *profile) {
-    const uint64_t bytes = finding->disk_did.bytes[finding->way];
-    const uint64_t busy_ns = finding->disk_did.busy_ms * 1000000;
-    profile->has_disk = true;
-    profile->disk_bytes.read = finding->way == RUN_READ ? bytes : 0;
-    profile->disk_bytes.written = finding->way == RUN_READ ? 0 : bytes;
-    profile->disk_bytes.own = own_bytes(&neighbours->begun, finding->way);
-    profile->disk_ns.watched = (uint64_t)(neighbours->ended_ns - neighbours->begun_ns);
-    profile->disk_ns.busy = busy_ns < profile->disk_ns.watched ? busy_ns : profile->disk_ns.watched;
-    const int error = add_name(profile, "disk", finding->disk.name);
-    return error ? error : add_name(profile, "disk_place", finding->place->name);
-}
-
 /* What a process did on other disks is in its sum, too. So of several candidates only processes with files on this disk
  * count, in the order of their bytes. */
 static int add_other(const struct run_neighbours *neighbours, const struct finding *finding,
@@ -476,6 +448,17 @@ int run_neighbours_add(const struct run_neighbours *neighbours, struct aggstats_
     }
     if (finding.others_bytes == 0)
         return 0;
-    int error = add_disk(neighbours, &finding, profile);
+    const uint64_t bytes = finding.disk_did.bytes[finding.way];
+    const uint64_t busy_ns = finding.disk_did.busy_ms * NS_PER_MS;
+    profile->has_disk = true;
+    profile->disk_bytes.read = finding.way == RUN_READ ? bytes : 0;
+    profile->disk_bytes.written = finding.way == RUN_READ ? 0 : bytes;
+    profile->disk_bytes.own = own_bytes(&neighbours->begun, finding.way);
+    profile->disk_ns.watched = (uint64_t)(neighbours->ended_ns - neighbours->begun_ns);
+    /* The kernel looks at the disk at each tick, so it may have been busy for a little more than the time. */
+    profile->disk_ns.busy = busy_ns < profile->disk_ns.watched ? busy_ns : profile->disk_ns.watched;
+    int error = add_name(profile, "disk", finding.disk.name);
+    if (error == 0)
+        error = add_name(profile, "disk_place", finding.place->name);
     return error ? error : add_other(neighbours, &finding, profile);
 }

@@ -42,7 +42,7 @@ struct run_look;
 /* A file system where the command's calls took time. */
 struct run_neighbours_place {
     dev_t device;
-    char *name; /* where it is mounted, or a directory in it */
+    char *name; /* the mount point, or a directory of the file system */
 };
 
 /* Zeroed: nothing is known. */

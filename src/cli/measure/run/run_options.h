@@ -3,7 +3,6 @@
 #define RUN_OPTIONS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "option_list.h"
 #include "session.h"

@@ -1,7 +1,6 @@
 /* Profiles of a run, with the command in their headers. */
 #include "run_report.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "base.h"
 #include "collector.h"
 #include "command.h"
+#include "dir.h"
 #include "layers_page.h"
 #include "mounts.h"
 #include "output.h"
@@ -24,7 +24,7 @@
 #define SCREEN_LINES 20
 #define PAGES_MAX 3 /* of several directories, on one screen */
 #define LAYERS_ROWS_MAX 6
-#define DIRECTORY_BYTES_MAX 50 /* so that the command is on one line */
+#define DIRECTORY_BYTES_MAX 50 /* keeps the command on one line */
 #define GROUP_ROWS_MAX 18      /* a table of them fits a screen of 24 lines, with the text around it */
 
 #ifdef __x86_64__
@@ -215,7 +215,7 @@ static char *name_again(const struct run_target *target, size_t directory, const
 static unsigned lines_of_page(const struct run_mounts *mounts, const struct run_shown *shown) {
     const size_t directories = mounts->count < PAGES_MAX ? mounts->count : PAGES_MAX;
     const unsigned pages = mounts->count > 1 ? (unsigned)directories + 1 : 1;
-    return shown->is_verbose ? 0 : (SCREEN_LINES - (pages > 1)) / pages - 1;
+    return shown->options->is_verbose ? 0 : (SCREEN_LINES - (pages > 1)) / pages - 1;
 }
 
 /* The command that is offered for what the layer user has not seen: osprof attach, where it works. directory: of
@@ -255,13 +255,14 @@ static int show(const struct run_mounts *mounts, size_t directory, const struct 
     const char *name = aggstats_profile_label(layer, "layer");
     const bool is_of_mount = name && strcmp(name, "fs") == 0;
     const bool has_name = !is_only && name;
+    const struct option_list *directories = &shown->options->directories;
     CLEANUP_FREE char *how_all = NULL;
     CLEANUP_FREE char *attach = format_attach(shown->attach, layer);
     if (again && asprintf(&how_all, "'osprof show%s%s --by all%s%s' lists all", has_name ? " --layer " : "",
                           has_name ? name : "", again[0] ? " " : "", again) < 0)
         how_all = NULL;
     struct show_options options = {
-        .charts = shown->charts,
+        .charts = shown->options->charts,
         .joint = layer->joint_count > 0 && is_of_mount,
         .lines_max = lines_of_page(mounts, shown),
         .group_rows_max = GROUP_ROWS_MAX,
@@ -269,10 +270,11 @@ static int show(const struct run_mounts *mounts, size_t directory, const struct 
         .source = {.profile = again,
                    .layer = is_only ? NULL : name,
                    .is_run = true,
-                   .has_groups_unasked = is_of_mount ? mounts->options.has_groups_unasked : shown->has_groups_unasked,
-                   .directory = is_of_mount ? mounts->daemons[directory].name
-                                : is_only   ? shown->directory
-                                            : NULL,
+                   .has_groups_unasked =
+                       is_of_mount ? mounts->options.has_groups_unasked : shown->options->user.has_groups_unasked,
+                   .directory = is_of_mount                          ? mounts->daemons[directory].name
+                                : is_only && directories->count == 1 ? directories->texts[0]
+                                                                     : NULL,
                    .has_mount = is_of_mount,
                    .attach = attach},
     };
@@ -298,7 +300,9 @@ static void show_layers(const struct run_mounts *mounts, size_t directory, const
         if (fclose(stream) != 0 && error == 0)
             error = negative_errno();
     }
-    for (size_t i = 0; i < recording->count && error == 0 && (!are_several || shown->is_verbose || shown->charts); i++)
+    for (size_t i = 0;
+         i < recording->count && error == 0 && (!are_several || shown->options->is_verbose || shown->options->charts);
+         i++)
         error = show(mounts, directory == RUN_TARGET_COMMON ? 0 : directory, shown, &recording->layers[i],
                      recording->count == 1, again);
     if (error)
@@ -328,7 +332,7 @@ static int report_layers(struct run_mounts *mounts, struct recording *layers, co
     size_t size_bytes = 0;
     int error = 0;
     for (size_t i = 0; i < layers->count && error == 0; i++) {
-        error = run_report_describe(&layers->layers[i], shown->command, shown->run_count);
+        error = run_report_describe(&layers->layers[i], shown->options->command, shown->run_count);
         if (error == 0 && shown->still_running[0])
             error = aggstats_profile_add_label(&layers->layers[i], "still_running", shown->still_running);
         else if (error == 0) /* what is left may be what is at the disk */
@@ -346,7 +350,8 @@ static int report_layers(struct run_mounts *mounts, struct recording *layers, co
     if (target->given)
         error = save(target, directory, 0, layers);
     CLEANUP_FREE char *again = name_again(target, directory, kept);
-    if (!shown->is_quiet && (directory == RUN_TARGET_COMMON || directory < PAGES_MAX || shown->is_verbose))
+    if (!shown->options->is_quiet &&
+        (directory == RUN_TARGET_COMMON || directory < PAGES_MAX || shown->options->is_verbose))
         show_layers(mounts, directory, shown, layers, again);
     return error;
 }
@@ -391,7 +396,7 @@ int run_report(struct run_mounts *mounts, struct recording *layers, const struct
         recording_finish(&of_mount);
         first_error = first_error ? first_error : error;
     }
-    if (mounts->count <= PAGES_MAX || shown->is_verbose || shown->is_quiet)
+    if (mounts->count <= PAGES_MAX || shown->options->is_verbose || shown->options->is_quiet)
         return first_error;
     const size_t count = mounts->count - PAGES_MAX; /* those on no page */
     CLEANUP_FREE char *again = name_again(target, PAGES_MAX, kept);
@@ -404,19 +409,13 @@ int run_report(struct run_mounts *mounts, struct recording *layers, const struct
 /* ---- Directories for the profile of each run ------------------------------------------------- */
 
 static int check_empty(int fd) {
-    int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
-    if (!stream) {
-        int err = negative_errno();
-        close_fd(&copy);
-        return err;
-    }
-    int err = 0;
-    const struct dirent *entry;
-    while (!err && (entry = readdir(stream)))
-        err = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 ? -ENOTEMPTY : 0;
-    closedir(stream);
-    return err;
+    CLEANUP_DIR DIR *dir = open_dir_at(fd, ".");
+    if (!dir)
+        return negative_errno();
+    for (const struct dirent *entry; (entry = readdir(dir));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            return -ENOTEMPTY;
+    return 0;
 }
 
 /* A directory that another user has made is not trusted. */

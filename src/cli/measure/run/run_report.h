@@ -13,6 +13,7 @@
 #include "report.h"
 #include "run_mounts.h"
 #include "run_neighbours.h"
+#include "run_options.h"
 
 /* The directory of the files that are profiled, for the command that is offered for what the layer user has not seen, osprof
  * attach: the only one that was given, or the current one. Call before any is left.
@@ -69,14 +70,9 @@ struct run_programs {
 
 /* What was run, and how its profiles are shown. */
 struct run_shown {
-    const char *const *command; /* its arguments, NULL at the end; also for the header */
-    unsigned run_count;         /* how many runs were counted */
-    bool charts;
-    bool is_quiet;           /* no page */
-    bool is_verbose;         /* all of each profile */
-    const char *directory;   /* the only one that was given; NULL: none, or several */
-    const char *attach;      /* a directory, see run_report_attachable() */
-    bool has_groups_unasked; /* of the layer user */
+    const struct run_options *options;
+    unsigned run_count; /* how many runs were counted */
+    const char *attach; /* a directory, see run_report_attachable() */
     struct run_programs programs;
     const struct run_neighbours *neighbours;
     const char *still_running; /* the processes that the command has left behind; "": none */

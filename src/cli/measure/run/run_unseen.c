@@ -37,35 +37,32 @@ static void end_life(struct run_unseen *unseen, struct run_unseen_life *life, in
     life->pid_fd = 0;
 }
 
-/* Begins to watch a program, or notes that it has ended. */
-static void look_at(struct run_unseen *unseen, const struct aggstats_named_program *program,
-                    struct run_unseen_life *life) {
-    if (life->is_over || program->state != AGGSTATS_NAMED_WHOLE)
-        return;
-    if (life->pid_fd == 0 && program->pid != 0 && unseen->watched_count < WATCHED_MAX) {
-        const int fd = (int)syscall(SYS_pidfd_open, program->pid, 0);
-        if (fd > 0) {
-            life->pid_fd = fd;
-            unseen->watched_count++;
-        } else if (errno == ESRCH) {
-            end_life(unseen, life, 0, time_between_ns(program->start_ns, read_clock_ns(CLOCK_MONOTONIC)));
-        } else {
-            life->is_over = true;
-        }
-    }
-    struct pollfd ended = {.fd = life->pid_fd, .events = POLLIN};
-    if (life->pid_fd > 0 && (program->end_ns != 0 || poll(&ended, 1, 0) == 1)) {
-        const int64_t end_ns = program->end_ns != 0 ? program->end_ns : read_clock_ns(CLOCK_MONOTONIC);
-        const int64_t time_ns = time_between_ns(program->start_ns, end_ns);
-        end_life(unseen, life, time_ns, time_ns);
-    }
-}
-
+/* Begins to watch new programs, and notes which have ended. */
 static void look_at_all(struct run_unseen *unseen) {
     aggstats_maker_read_named(unseen->recorder, &unseen->named);
-    for (uint64_t i = 0; i < unseen->named.count; i++)
-        if (!unseen->lives[i].is_of_before)
-            look_at(unseen, &unseen->named.programs[i], &unseen->lives[i]);
+    for (uint64_t i = 0; i < unseen->named.count; i++) {
+        const struct aggstats_named_program *program = &unseen->named.programs[i];
+        struct run_unseen_life *life = &unseen->lives[i];
+        if (life->is_of_before || life->is_over || program->state != AGGSTATS_NAMED_WHOLE)
+            continue;
+        if (life->pid_fd == 0 && program->pid != 0 && unseen->watched_count < WATCHED_MAX) {
+            const int fd = (int)syscall(SYS_pidfd_open, program->pid, 0);
+            if (fd > 0) {
+                life->pid_fd = fd;
+                unseen->watched_count++;
+            } else if (errno == ESRCH) {
+                end_life(unseen, life, 0, time_between_ns(program->start_ns, read_clock_ns(CLOCK_MONOTONIC)));
+            } else {
+                life->is_over = true;
+            }
+        }
+        struct pollfd ended = {.fd = life->pid_fd, .events = POLLIN};
+        if (life->pid_fd > 0 && (program->end_ns != 0 || poll(&ended, 1, 0) == 1)) {
+            const int64_t end_ns = program->end_ns != 0 ? program->end_ns : read_clock_ns(CLOCK_MONOTONIC);
+            const int64_t time_ns = time_between_ns(program->start_ns, end_ns);
+            end_life(unseen, life, time_ns, time_ns);
+        }
+    }
 }
 
 static void *watch(void *argument) {
@@ -84,24 +81,20 @@ static void *watch(void *argument) {
     return NULL;
 }
 
-static void start(struct run_unseen *unseen, const struct aggstats_recorder *recorder) {
-    if (pipe2(unseen->stop_fds, O_CLOEXEC) < 0)
-        return;
-    unseen->recorder = recorder;
-    pthread_mutex_init(&unseen->lock, NULL);
-    if (quiet_thread_start(&unseen->thread, watch, unseen) == 0)
-        return;
-    unseen->recorder = NULL;
-    pthread_mutex_destroy(&unseen->lock);
-    close(unseen->stop_fds[0]);
-    close(unseen->stop_fds[1]);
-}
-
 void run_unseen_begin(struct run_unseen *unseen, struct aggstats_recorder *recorder) {
-    if (!unseen->recorder)
-        start(unseen, recorder);
-    if (!unseen->recorder)
-        return;
+    if (!unseen->recorder) {
+        if (pipe2(unseen->stop_fds, O_CLOEXEC) < 0)
+            return;
+        unseen->recorder = recorder;
+        pthread_mutex_init(&unseen->lock, NULL);
+        if (quiet_thread_start(&unseen->thread, watch, unseen) != 0) {
+            unseen->recorder = NULL;
+            pthread_mutex_destroy(&unseen->lock);
+            close(unseen->stop_fds[0]);
+            close(unseen->stop_fds[1]);
+            return;
+        }
+    }
     pthread_mutex_lock(&unseen->lock);
     aggstats_maker_read_named(unseen->recorder, &unseen->named);
     for (uint64_t i = 0; i < unseen->named.count; i++) {
@@ -131,32 +124,28 @@ struct sum {
     uint64_t known_count; /* runs with a known time */
 };
 
-/* A program that still runs has run until now. */
-static void add_life(const struct aggstats_named_program *program, const struct run_unseen_life *life,
-                     struct sum *sum) {
-    const int64_t until_now_ns = time_between_ns(program->start_ns, read_clock_ns(CLOCK_MONOTONIC));
-    sum->program.runs++;
-    if (life->is_over ? !life->is_known : life->pid_fd == 0 || until_now_ns < 0)
-        return;
-    sum->known_count++;
-    sum->program.least_ns += (uint64_t)(life->is_over ? life->least_ns : until_now_ns);
-    sum->program.most_ns += (uint64_t)(life->is_over ? life->most_ns : until_now_ns);
-}
-
-/* ret_sums: of AGGSTATS_NAMED_MAX + 1. Returns how many */
+/* A program that still runs has run until now. ret_sums: of AGGSTATS_NAMED_MAX + 1. Returns how many */
 static size_t add_up(const struct run_unseen *unseen, unsigned note, enum aggstats_unseen kind, struct sum *ret_sums) {
     size_t count = 0;
     for (uint64_t i = 0; i < unseen->named.count; i++) {
         const struct aggstats_named_program *program = &unseen->named.programs[i];
+        const struct run_unseen_life *life = &unseen->lives[i];
         size_t place = 0;
-        if (unseen->lives[i].is_of_before || program->state != AGGSTATS_NAMED_WHOLE || program->note != note)
+        if (life->is_of_before || program->state != AGGSTATS_NAMED_WHOLE || program->note != note)
             continue;
         ret_sums[count].program.kind = kind;
         memcpy(ret_sums[count].program.name, program->name, AGGSTATS_NAMED_SIZE);
         while (strcmp(ret_sums[place].program.name, ret_sums[count].program.name) != 0)
             place++;
         count += place == count;
-        add_life(program, &unseen->lives[i], &ret_sums[place]);
+        struct sum *sum = &ret_sums[place];
+        const int64_t until_now_ns = time_between_ns(program->start_ns, read_clock_ns(CLOCK_MONOTONIC));
+        sum->program.runs++;
+        if (life->is_over ? !life->is_known : life->pid_fd == 0 || until_now_ns < 0)
+            continue;
+        sum->known_count++;
+        sum->program.least_ns += (uint64_t)(life->is_over ? life->least_ns : until_now_ns);
+        sum->program.most_ns += (uint64_t)(life->is_over ? life->most_ns : until_now_ns);
     }
     return count;
 }

@@ -12,10 +12,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/time.h>
 
 #include "aggstats/busy.h"
 #include "aggstats/shared.h"
 #include "base.h"
+#include "bytes.h"
 #include "command.h"
 #include "figures.h"
 #include "live_dirs.h"
@@ -23,10 +25,14 @@
 #include "path.h"
 #include "posix_ops.h"
 #include "preload_library.h"
+#include "str.h"
 
 #define THREADS_AT_A_TIME 16384
 #define BEGINNING_STEP_NS 10000000
 #define BEGINNING_STEPS 10
+#define UNSEEN_BYTES                                                                                                   \
+    832             /* for each read that was not seen: the most that the kernel and ld.so read to execute a program */
+#define IS_ALL 0.98 /* of the CPU time: the rest is what shells and loaders take before they become the command */
 
 static const char *const op_names[] = {POSIX_OPS(POSIX_OP_NAME)};
 
@@ -128,7 +134,7 @@ static int make_live(struct run_user *user, const char *paths) {
     CLEANUP_FD int dir_fd = -1;
     const char *name;
     live_dirs_find(&dirs);
-    CLEANUP_FD int lock_fd = -1; /* until the file says who may use it */
+    CLEANUP_FD int lock_fd = -1; /* until the user has the right to use the file */
     int error = make_directory(user, &dirs, &lock_fd);
     if (error == 0)
         error = open_session(user, dirs.paths[dirs.chosen], paths);
@@ -152,20 +158,6 @@ static int make_live(struct run_user *user, const char *paths) {
 
 /* ---- Directories -------------------------------------------------------------------------------- */
 
-static int add_directory(const char *name, char **texts, char **variable) {
-    struct stat attr;
-    CLEANUP_FREE char *path = realpath(name, NULL);
-    CLEANUP_FREE char *texts_before = steal_pointer(texts);
-    CLEANUP_FREE char *variable_before = steal_pointer(variable);
-    int error = !path || stat(path, &attr) < 0 ? negative_errno() : S_ISDIR(attr.st_mode) ? 0 : -ENOTDIR;
-    if (error == 0 && (asprintf(texts, "%s%s%s", texts_before, texts_before[0] ? ", " : "", path) < 0 ||
-                       asprintf(variable, "%s/%s", variable_before, path) < 0))
-        error = -ENOMEM;
-    if (error)
-        complain("cannot profile %s: %s", name, strerror(-error));
-    return error;
-}
-
 /* Under this or another name. */
 static bool is_among(const char *const *directories, size_t count, const char *name) {
     CLEANUP_FREE char *wanted = realpath(name, NULL);
@@ -177,17 +169,27 @@ static bool is_among(const char *const *directories, size_t count, const char *n
     return false;
 }
 
-static int add_directories(const char *const *directories, size_t count, char **ret_texts, char **ret_variable) {
-    const bool has_all = count == 0 || is_among(directories, count, "/"); /* the only path that ends in a slash */
-    int error = 0;
-    *ret_texts = strdup(has_all ? "/" : "");
-    *ret_variable = strdup("");
-    if (!*ret_texts || !*ret_variable)
-        return -ENOMEM;
-    for (size_t i = 0; !has_all && i < count && error == 0; i++)
-        if (!is_among(directories, i, directories[i]))
-            error = add_directory(directories[i], ret_texts, ret_variable);
-    return error;
+/* texts: gets their paths for the header; variable: for the library's variable, "" for all files. Errors: reported */
+static int add_directories(const char *const *directories, size_t count, struct str *texts, struct str *variable) {
+    if (count == 0 || is_among(directories, count, "/")) { /* the only path that ends in a slash */
+        str_add(texts, "/");
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct stat attr;
+        CLEANUP_FREE char *path = realpath(directories[i], NULL);
+        if (is_among(directories, i, directories[i]))
+            continue;
+        const int error = !path || stat(path, &attr) < 0 ? negative_errno() : S_ISDIR(attr.st_mode) ? 0 : -ENOTDIR;
+        if (error) {
+            complain("cannot profile %s: %s", directories[i], strerror(-error));
+            return error;
+        }
+        str_separate(texts, ", ");
+        str_add(texts, path);
+        str_addf(variable, "/%s", path);
+    }
+    return 0;
 }
 
 /* ---- Devices --------------------------------------------------------------------------------- */
@@ -230,16 +232,16 @@ static void add_device(struct devices *devices, dev_t device) {
         devices->minors[devices->count++] = minor(device);
 }
 
-static void write_devices(FILE *stream, char letter, const struct devices *devices) {
+static void write_devices(struct str *variable, char letter, const struct devices *devices) {
     for (size_t i = 0; i < devices->count; i++)
-        fprintf(stream, "%c%u", letter, devices->minors[i]);
+        str_addf(variable, "%c%u", letter, devices->minors[i]);
 }
 
 /* Writes which devices without a disk have files that count, among all files, as the library's variable has them: those of
  * which it must not ask the kernel (interpose/common/include/scope.h). pMINOR for pseudo file systems, dMINOR for file
  * systems of a daemon or a server, which would be asked too. Pseudo file systems are known by where they are mounted: the
  * kernel does not tell all of them from others. */
-static void write_all_devices(FILE *stream) {
+static void write_all_devices(struct str *variable) {
     CLEANUP_MOUNTS struct mounts_table places = {.stream = NULL};
     CLEANUP_MOUNTS struct mounts_table elsewhere = {.stream = NULL};
     struct mounts_entry entry;
@@ -267,34 +269,18 @@ static void write_all_devices(FILE *stream) {
     }
     if (mounts_device_at("/dev/shm", &shared_memory) == 0)
         remove_device(&pseudo, shared_memory);
-    write_devices(stream, 'p', &pseudo);
-    write_devices(stream, 'd', &remote);
+    write_devices(variable, 'p', &pseudo);
+    write_devices(variable, 'd', &remote);
 }
 
 /* ---- Opening ------------------------------------------------------------------------------------ */
 
-/* The variable for the library (preload.h). directories: in it; "": all files count. Errors: -ENOMEM */
-static int make_variable(struct run_user *user, const char *directories, bool has_everything) {
-    size_t size_bytes = 0;
-    FILE *stream = open_memstream(&user->variable, &size_bytes);
-    if (!stream)
-        return -ENOMEM;
-    fprintf(stream, "%u", aggstats_recorder_clock(user->session.recorder).kind);
-    if (has_everything)
-        putc('e', stream);
-    if (directories[0] == '\0') {
-        putc('a', stream);
-        write_all_devices(stream);
-    }
-    fprintf(stream, "%s%s", user->session.live_path, directories);
-    return fclose(stream) == 0 ? 0 : -ENOMEM;
-}
-
 int run_user_open(struct run_user *ret_user, const char *const *directories, size_t directory_count,
                   bool has_everything) {
     struct run_user *user = ret_user;
-    CLEANUP_FREE char *texts = NULL;
-    CLEANUP_FREE char *variable = NULL;
+    CLEANUP_STR struct str texts = {0};
+    CLEANUP_STR struct str directories_variable = {0};
+    CLEANUP_STR struct str variable = {0};
     *user = (struct run_user){.options = user->options, .as = user->as};
     int error = preload_library_find("libosprof_posix.so", &user->library);
     if (error == 0)
@@ -306,13 +292,21 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
         error = -EACCES;
     }
     if (error == 0)
-        error = add_directories(directories, directory_count, &texts, &variable);
+        error = add_directories(directories, directory_count, &texts, &directories_variable);
     if (error)
         return error;
-    user->is_narrowed = variable[0] != '\0';
-    if (make_live(user, make_line(texts)) != 0)
+    user->is_narrowed = directories_variable.length > 0;
+    if (make_live(user, texts.text ? make_line(texts.text) : "/") != 0)
         return 0;
-    if (make_variable(user, variable, has_everything) != 0) {
+    /* The variable for the library (preload.h). */
+    str_addf(&variable, "%u%s", aggstats_recorder_clock(user->session.recorder).kind, has_everything ? "e" : "");
+    if (!user->is_narrowed) {
+        str_add(&variable, "a");
+        write_all_devices(&variable);
+    }
+    str_addf(&variable, "%s%s", user->session.live_path, str_text(&directories_variable));
+    user->variable = directories_variable.failed ? NULL : str_steal(&variable);
+    if (!user->variable) {
         complain("no memory");
         return -ENOMEM;
     }
@@ -376,6 +370,87 @@ void run_user_has_begun(const struct run_user *user, int program, pid_t pid) {
         aggstats_maker_name_take_back(user->session.recorder, program);
 }
 
+/* ---- What the kernel adds up -------------------------------------------------------------------- */
+
+/* Our own reading between the two is the same each time, and falls out of differences. */
+static struct run_witness read_witness(void) {
+    struct proc_io all;
+    struct proc_io own;
+    if (!proc_io_read("self", &all) || !proc_io_read("thread-self", &own))
+        return (struct run_witness){.is_known = false};
+    return (struct run_witness){true, all.read_bytes - own.read_bytes, all.written_bytes - own.written_bytes,
+                                all.reads - own.reads};
+}
+
+void run_user_note_times(struct run_user *user, pid_t command) {
+    char path[64];
+    char text[64];
+    char *end;
+    snprintf(path, sizeof(path), "/proc/%ld/schedstat", (long)command);
+    if (!read_beginning(AT_FDCWD, path, text, sizeof(text)))
+        return;
+    user->times.ran_ns += strtoull(text, &end, 10);
+    user->times.queued_ns += strtoull(end, NULL, 10);
+}
+
+static uint64_t nanoseconds_between(struct timeval from, struct timeval to) {
+    struct timeval difference;
+    timersub(&to, &from, &difference);
+    return difference.tv_sec < 0 ? 0 : (uint64_t)difference.tv_sec * 1000000000 + (uint64_t)difference.tv_usec * 1000;
+}
+
+/* Sets the facts about all processes that have ended since the profile began. The kernel adds up the CPU time of processes
+ * that have been waited for, but not how long they waited for a CPU. That is known of the command's first thread alone: if
+ * it was the only one, its CPU time is that of all.
+ * is_mounted: osproffs was between, and has read from storage for the programs: then that is not known of them */
+static void add_times(const struct run_times *times, bool is_mounted, struct aggstats_profile *profile) {
+    struct rusage now;
+    struct proc_io io;
+    getrusage(RUSAGE_CHILDREN, &now);
+    profile->has_cpu = true;
+    profile->user_ns = nanoseconds_between(times->before.ru_utime, now.ru_utime);
+    profile->system_ns = nanoseconds_between(times->before.ru_stime, now.ru_stime);
+    const double all_ns = (double)profile->user_ns + (double)profile->system_ns;
+    profile->has_queue = times->ran_ns > 0 && (double)times->ran_ns >= IS_ALL * all_ns;
+    profile->queue_ns = profile->has_queue ? times->queued_ns : 0;
+    if (!is_mounted) {
+        profile->has_storage_read = times->knows_io && proc_io_read("self", &io);
+        profile->storage_read_bytes =
+            profile->has_storage_read ? io.storage_read_bytes - times->before_io.storage_read_bytes : 0;
+    }
+    profile->has_page_faults = true;
+    profile->page_faults.minor = (uint64_t)(now.ru_minflt - times->before.ru_minflt);
+    profile->page_faults.major = (uint64_t)(now.ru_majflt - times->before.ru_majflt);
+}
+
+static uint64_t less(uint64_t number, uint64_t more) {
+    return number > more ? number - more : 0;
+}
+
+/* Sets bytes_seen and bytes_kernel, if the kernel says, and bytes_elsewhere if not all files count; see osprof(5). */
+static void add_witness(const struct run_user *user, const struct aggstats_shared_facts *facts,
+                        struct aggstats_profile *profile) {
+    const struct run_witness *before = &user->times.witness;
+    const struct run_witness after = read_witness();
+    if (!before->is_known || !after.is_known)
+        return;
+    /* On descriptors that do not count. */
+    const uint64_t *sums_before = user->before.sums;
+    const uint64_t other_read = facts->sums[POSIX_SUM_OTHER_READ] - sums_before[POSIX_SUM_OTHER_READ];
+    const uint64_t other_written = facts->sums[POSIX_SUM_OTHER_WRITTEN] - sums_before[POSIX_SUM_OTHER_WRITTEN];
+    const uint64_t other_reads = facts->notes[POSIX_NOTE_READS] - user->before.notes[POSIX_NOTE_READS];
+    const struct bytes_seen seen = bytes_seen(profile);
+    const uint64_t unseen_reads = less(after.reads - before->reads, seen.reads + other_reads);
+    profile->has_witness = true;
+    profile->bytes_seen = (struct aggstats_bytes){seen.read, seen.written};
+    profile->bytes_kernel =
+        (struct aggstats_bytes){less(after.read - before->read, other_read + unseen_reads * UNSEEN_BYTES),
+                                less(after.written - before->written, other_written)};
+    profile->has_elsewhere = user->is_narrowed;
+    if (user->is_narrowed)
+        profile->bytes_elsewhere = (struct aggstats_bytes){other_read, other_written};
+}
+
 /* ---- The profile -------------------------------------------------------------------------------- */
 
 int run_user_reset(struct run_user *user) {
@@ -390,7 +465,10 @@ int run_user_reset(struct run_user *user) {
     error = options->interval_ns > 0
                 ? aggstats_recorder_set_interval(recorder, options->interval_ns, options->intervals_max)
                 : 0;
-    run_times_begin(&user->times);
+    user->times = (struct run_times){.knows_io = false};
+    getrusage(RUSAGE_CHILDREN, &user->times.before);
+    user->times.knows_io = proc_io_read("self", &user->times.before_io);
+    user->times.witness = read_witness();
     run_unseen_begin(&user->unseen, recorder);
     aggstats_recorder_shared_facts(recorder, &user->before);
     if (error == 0)
@@ -454,7 +532,7 @@ int run_user_stop(struct run_user *user, bool is_mounted, struct recording *laye
         const uint64_t listed = figures_in_flight(&profile, op->name);
         op->left_calls = open_calls > listed ? open_calls - listed : 0;
     }
-    run_times_add(&user->times, is_mounted, &profile);
+    add_times(&user->times, is_mounted, &profile);
     /* A program that has just been executed, and goes on after the command, may be about to begin. */
     aggstats_recorder_shared_facts(recorder, &facts);
     for (unsigned i = 0; i < BEGINNING_STEPS && never_begun(user, &facts) > 0; i++) {
@@ -463,12 +541,7 @@ int run_user_stop(struct run_user *user, bool is_mounted, struct recording *laye
     }
     if (error == 0)
         error = add_not_seen(user, &profile, &facts);
-    const uint64_t *sums = facts.sums;
-    const uint64_t *before = user->before.sums;
-    const struct run_witness other = {.read = sums[POSIX_SUM_OTHER_READ] - before[POSIX_SUM_OTHER_READ],
-                                      .written = sums[POSIX_SUM_OTHER_WRITTEN] - before[POSIX_SUM_OTHER_WRITTEN],
-                                      .reads = facts.notes[POSIX_NOTE_READS] - user->before.notes[POSIX_NOTE_READS]};
-    run_times_add_witness(&user->times, &other, user->is_narrowed, &profile);
+    add_witness(user, &facts, &profile);
     if (error == 0)
         error = recording_add(layers, &profile);
     if (error)

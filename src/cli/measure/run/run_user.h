@@ -5,21 +5,46 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
 
 #include "aggstats.h"
 #include "aggstats/shared.h"
 #include "aggstats/shared_groups.h"
 #include "executable.h"
+#include "proc.h"
 #include "recording.h"
 #include "run_identity.h"
 #include "run_options.h"
-#include "run_times.h"
 #include "run_unseen.h"
 
 /* Mounts of this system by name, for groups. */
 struct run_groups {
     struct aggstats_shared_mount *mounts; /* as of the last look */
     size_t mount_count;
+};
+
+/* The kernel's sums of what the command and its children have read and written, as a witness of what the layer has seen.
+ * They do not tell files from pipes, so the preloaded library adds up what goes to descriptors that do not count; and they
+ * have what the kernel and ld.so read to execute a program, which nobody sees. Of children that have been waited for, and
+ * of theirs; or of some of their calls. */
+struct run_witness {
+    bool is_known; /* the kernel says */
+    uint64_t read; /* bytes */
+    uint64_t written;
+    uint64_t reads; /* calls */
+};
+
+/* What the kernel adds up of the processes of a run: where they were when they were in no file call, on a CPU or waiting
+ * for one; and what they had read from storage. */
+struct run_times {
+    struct rusage before;
+    struct proc_io before_io; /* programs that have ended are in it */
+    bool knows_io;
+    uint64_t ran_ns; /* of the commands' first threads, on a CPU; like the next since run_user_reset() */
+    uint64_t queued_ns;
+    struct run_witness witness; /* as the profile began */
 };
 
 struct run_user {
@@ -63,6 +88,9 @@ int run_user_begins(const struct run_user *user);
 
 /* That process; negative: there is none. program: -1 is fine */
 void run_user_has_begun(const struct run_user *user, int program, pid_t pid);
+
+/* Call when a command has ended, before it is waited for: afterwards the kernel does not know its times. */
+void run_user_note_times(struct run_user *user, pid_t command);
 
 /* Call before the first run, which begins what the profile has, and to forget what has been counted so far.
  * Errors:  reported to the user */

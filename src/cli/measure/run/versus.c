@@ -41,7 +41,7 @@ struct versus {
 
 /* --repeat auto */
 static bool is_auto(const struct versus *it) {
-    return it->vs->repeat_count == 0;
+    return it->vs->options->repeat_count == 0;
 }
 
 static const char *side_name(size_t side) {
@@ -152,7 +152,7 @@ static bool must_stop(const struct run_outcome *outcome, size_t side) {
  * not count them. In a single round, a run that was killed counts too.
  * Returns 0: success; -ECANCELED: the runs end here, before the round is complete; other errors: reported */
 static int make_round(struct versus *it) {
-    const bool is_single = it->vs->repeat_count == 1;
+    const bool is_single = it->vs->options->repeat_count == 1;
     unsigned char thrown = 0;
     if (!is_single && getrandom(&thrown, sizeof(thrown), 0) != sizeof(thrown))
         thrown = VS_A;
@@ -180,39 +180,30 @@ static int make_round(struct versus *it) {
     return 0;
 }
 
-/* Describes the profiles of the latest run, saves them as soon as the round is over, so that they are not lost if a later
- * one fails, and keeps them completely or not at all. save_error: the first, reported.
- * Errors: -ENOMEM */
-static int keep_last(const struct versus *it, size_t which, struct versus_side *side, int *save_error) {
-    const char *other[] = {it->vs->other, NULL};
-    const size_t count = count_of(it);
-    for (size_t i = 0; i < count; i++) {
-        int error = run_report_describe(&side->last[i], which == VS_A ? other : it->vs->command, 1);
-        if (error)
-            return error;
-    }
-    for (size_t i = 0; it->vs->sets->given && i < count; i++) {
-        int error = run_sets_save(it->vs->sets, i, which, it->rounds_count + 1, &side->last[i]);
-        *save_error = *save_error ? *save_error : error;
-    }
-    struct aggstats_profile *grown = reallocarray(side->runs, (it->rounds_count + 1) * count, sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
-    side->runs = grown;
-    memcpy(&grown[it->rounds_count * count], side->last, count * sizeof(*grown));
-    memset(side->last, 0, count * sizeof(*grown));
-    return 0;
-}
-
-/* Saves and keeps the profiles of the latest round. Errors: reported */
+/* Describes the profiles of the latest round, saves them at once, so that they are not lost if a later round fails, and
+ * keeps the profiles of a run completely or not at all. Errors: reported */
 static int count_round(struct versus *it) {
+    const char *other[] = {it->vs->options->other, NULL};
+    const size_t count = count_of(it);
     int save_error = 0;
     for (size_t which = 0; which < VS_SIDES; which++) {
-        int error = keep_last(it, which, &it->sides[which], &save_error);
-        if (error) {
-            complain("cannot keep the profiles of a run: %s", strerror(-error));
-            return error;
+        struct versus_side *side = &it->sides[which];
+        int error = 0;
+        for (size_t i = 0; i < count && !error; i++)
+            error = run_report_describe(&side->last[i], which == VS_A ? other : it->vs->options->command, 1);
+        for (size_t i = 0; it->vs->sets->given && i < count && !error; i++) {
+            const int set_error = run_sets_save(it->vs->sets, i, which, it->rounds_count + 1, &side->last[i]);
+            save_error = save_error ? save_error : set_error;
         }
+        struct aggstats_profile *grown =
+            error ? NULL : reallocarray(side->runs, (it->rounds_count + 1) * count, sizeof(*grown));
+        if (!grown) { /* there is no other error than -ENOMEM */
+            complain("cannot keep the profiles of a run: %s", strerror(ENOMEM));
+            return -ENOMEM;
+        }
+        side->runs = grown;
+        memcpy(&grown[it->rounds_count * count], side->last, count * sizeof(*grown));
+        memset(side->last, 0, count * sizeof(*grown));
     }
     it->rounds_count++;
     return save_error;
@@ -233,8 +224,8 @@ static unsigned next_look(unsigned rounds, unsigned most) {
  * Errors:  -errno */
 static int judge(const struct versus *it, size_t directory, struct verdict_result *ret_result) {
     unsigned looks_count = 0;
-    for (unsigned rounds = 0; is_auto(it) && rounds < it->vs->most_count; looks_count++)
-        rounds = next_look(rounds, it->vs->most_count);
+    for (unsigned rounds = 0; is_auto(it) && rounds < it->vs->options->most_count; looks_count++)
+        rounds = next_look(rounds, it->vs->options->most_count);
     const struct verdict_options options = {
         .at_least = VERDICT_AT_LEAST,
         .alpha = VERDICT_ALPHA / (is_auto(it) ? looks_count : 1),
@@ -282,7 +273,7 @@ static int take_look(struct versus *it) {
     else
         complain("after %zu rounds all operations are decided", it->rounds_count);
     const bool is_decided = undecided == 0 && !has_common;
-    it->next_look = is_decided ? 0 : next_look((unsigned)it->rounds_count, it->vs->most_count);
+    it->next_look = is_decided ? 0 : next_look((unsigned)it->rounds_count, it->vs->options->most_count);
     return 0;
 }
 
@@ -294,12 +285,12 @@ static time_t now_s(void) {
 static bool are_done(const struct versus *it, time_t start_s) {
     const struct run_vs *vs = it->vs;
     if (!is_auto(it))
-        return it->rounds_count == vs->repeat_count;
+        return it->rounds_count == vs->options->repeat_count;
     if (it->next_look == 0)
         return true;
-    if (it->rounds_count == vs->most_count)
-        complain("no more rounds than %u (--max-repeat)", vs->most_count);
-    else if (vs->most_seconds > 0 && now_s() - start_s >= (time_t)vs->most_seconds)
+    if (it->rounds_count == vs->options->most_count)
+        complain("no more rounds than %u (--max-repeat)", vs->options->most_count);
+    else if (vs->options->most_seconds > 0 && now_s() - start_s >= (time_t)vs->options->most_seconds)
         complain("no more rounds than %zu: the time is up (--max-time)", it->rounds_count);
     else
         return false;
@@ -309,7 +300,7 @@ static bool are_done(const struct versus *it, time_t start_s) {
 static int make_rounds(struct versus *it) {
     const time_t start_s = now_s();
     int error = 0;
-    for (unsigned i = 0; i < it->vs->warmup_count && !error && !it->stop_status; i++)
+    for (unsigned i = 0; i < it->vs->options->warmup_count && !error && !it->stop_status; i++)
         error = make_round(it);
     while (!error && !it->stop_status && !are_done(it, start_s)) {
         error = make_round(it);
@@ -328,7 +319,7 @@ static void print_page(const struct versus *it, size_t directory, const struct c
                        const struct verdict_page *verdict) {
     const struct run_mounts *mounts = it->vs->place.mounts;
     FILE *stream;
-    if (it->vs->is_quiet)
+    if (it->vs->options->is_quiet)
         return;
     int error = run_report_open(&stream);
     if (error) {
@@ -405,12 +396,12 @@ static int compare_sets(struct versus *it, size_t directory, int *page_error) {
         .a_name = aggstats_profile_label(profile_of(it, VS_A, 0, directory), "command"),
         .b_name = aggstats_profile_label(profile_of(it, VS_B, 0, directory), "command"),
         .is_job = true,
-        .no_charts = !it->vs->charts,
+        .no_charts = !it->vs->options->charts,
     };
     print_page(it, directory, NULL, &page);
     struct report report = {.verdict = &page};
     *page_error = save_page(it, &report);
-    it->is_so |= verdict_is_so(&result, it->vs->fail_on);
+    it->is_so |= verdict_is_so(&result, it->vs->options->fail_on);
     verdict_finish(&result);
     return 0;
 }
@@ -422,10 +413,10 @@ static int report_all(struct versus *it) {
     const struct run_target *target = it->vs->target;
     int first_error = 0;
     /* The status of A is in no exit status; that of B is not if the comparison decides that. */
-    for (size_t side = 0; side < (it->vs->fail_on ? VS_SIDES : VS_B); side++)
+    for (size_t side = 0; side < (it->vs->options->fail_on ? VS_SIDES : VS_B); side++)
         if (it->sides[side].status)
             complain("%s ended with status %d%s", side_name(side), it->sides[side].status,
-                     it->vs->warmup_count + it->rounds_count > 1 ? ", in one run at least" : "");
+                     it->vs->options->warmup_count + it->rounds_count > 1 ? ", in one run at least" : "");
     for (size_t i = 0; i < count_of(it); i++) {
         int page_error = 0;
         for (size_t side = 0; target->given && side < VS_SIDES; side++) {
@@ -450,14 +441,14 @@ static int run_and_report(struct versus *it) {
         return RUN_FAILED;
     if (it->rounds_count == 0)
         complain("nothing is compared: the two commands have not both been run");
-    if (it->vs->fail_on && it->rounds_count > 0 && !it->stop_status)
+    if (it->vs->options->fail_on && it->rounds_count > 0 && !it->stop_status)
         return it->is_so ? STATUS_NOT_SO : STATUS_OK;
     return it->sides[VS_B].status ? it->sides[VS_B].status : it->stop_status;
 }
 
 int run_vs(const struct run_vs *vs) {
-    const char *shell[] = {"/bin/sh", "-c", vs->other, NULL};
-    struct versus it = {.vs = vs, .commands = {[VS_A] = shell, [VS_B] = vs->command}};
+    const char *shell[] = {"/bin/sh", "-c", vs->options->other, NULL};
+    struct versus it = {.vs = vs, .commands = {[VS_A] = shell, [VS_B] = vs->options->command}};
     CLEANUP_FD int start_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     bool has_memory = true;
     int status = RUN_FAILED;
@@ -466,7 +457,7 @@ int run_vs(const struct run_vs *vs) {
         return RUN_FAILED;
     }
     it.start_fd = start_fd;
-    it.next_look = vs->repeat_count == 0 ? next_look(0, vs->most_count) : 0;
+    it.next_look = vs->options->repeat_count == 0 ? next_look(0, vs->options->most_count) : 0;
     for (size_t i = 0; i < VS_SIDES; i++) {
         it.sides[i].last = calloc(count_of(&it), sizeof(*it.sides[i].last));
         has_memory &= it.sides[i].last != NULL;

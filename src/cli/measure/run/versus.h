@@ -3,6 +3,7 @@
 #define VERSUS_H
 
 #include "run_child.h"
+#include "run_options.h"
 #include "run_report.h"
 #include "verdict.h"
 
@@ -13,23 +14,15 @@ enum { VS_A, VS_B, VS_SIDES };
 #define VS_RUNS_MAX 1000U          /* all are kept in memory */
 
 struct run_vs {
-    const char *other;          /* A, for a shell: the command that B is compared with */
-    const char *const *command; /* B, NULL at the end */
-    unsigned warmup_count;
-    unsigned repeat_count; /* if several, each round draws lots which goes first; 0: until all ops are decided */
-    unsigned most_count;   /* then: rounds at most */
-    unsigned most_seconds; /* then: no round begins after this time; 0: no limit */
-    unsigned fail_on; /* differences that make the exit status 1: VERDICT_ON_*; 0: the status is that of the commands */
+    const struct run_options *options; /* the command is B; `other`, for a shell, is A, with which B is compared */
     struct run_place place;          /* mounts: open, not started; none: the layer user is compared, which is open then.
-                                * neighbours: none */
+                             * neighbours: none */
     const struct run_target *target; /* of VS_SIDES profiles for each directory; for a single run */
     const struct run_target *page;   /* of HTML, about both; of one directory */
     const struct run_sets *sets;     /* for several runs */
-    bool is_quiet;                   /* no page */
-    bool charts;                     /* of several runs: histograms of what changed */
 };
 
-/* Runs both in turn, saves the profiles if wanted, and prints a comparison for each directory on standard error. A
+/* Runs both in turn; of several rounds each draws lots which goes first. Saves the profiles if wanted, and prints a comparison for each directory on standard error. A
  * round that a signal has cut short does not count.
  * Returns an exit status: that of the comparison, if asked for and all rounds were made; else that of B's first run that
  * failed; else of what ended the runs early */
