@@ -22,16 +22,13 @@ struct header {
 
 /* Appends what can be read at once, at most a chunk.
  * Returns how many bytes; 0: it has ended; or -errno */
-static ssize_t append_chunk(int fd, char **text, size_t *bytes) {
-    char *grown = realloc(*text, *bytes + CHUNK_BYTES);
-    if (!grown)
-        return -ENOMEM;
-    *text = grown;
-    ssize_t count = read(fd, grown + *bytes, CHUNK_BYTES);
+static ssize_t append_chunk(int fd, struct str *text) {
+    char chunk[CHUNK_BYTES];
+    const ssize_t count = read(fd, chunk, sizeof(chunk));
     if (count < 0)
         return negative_errno();
-    *bytes += (size_t)count;
-    return count;
+    str_add_bytes(text, chunk, (size_t)count);
+    return text->failed ? -ENOMEM : count;
 }
 
 /* ---- The child ---------------------------------------------------------------------------------- */
@@ -46,10 +43,13 @@ static int read_whole(const char *path, char **ret_text, size_t *ret_bytes) {
         return negative_errno();
     if (!S_ISREG(attributes.st_mode))
         return -ENOENT;
+    CLEANUP_STR struct str text = {0};
     ssize_t count;
     do
-        count = append_chunk(fd, ret_text, ret_bytes);
+        count = append_chunk(fd, &text);
     while (count > 0 || count == -EINTR);
+    *ret_bytes = text.length;
+    *ret_text = str_steal(&text);
     return (int)count;
 }
 
@@ -109,16 +109,16 @@ int control_reader_begin(struct control_reader *reader, const char *path) {
 
 static int parse_answer(const struct control_reader *reader, struct aggstats_profile *ret_profile) {
     struct header header;
-    if (reader->answer_bytes < sizeof(header))
+    if (reader->answer.length < sizeof(header))
         return -EIO;
-    memcpy(&header, reader->answer, sizeof(header));
+    memcpy(&header, reader->answer.text, sizeof(header));
     if (header.error)
         return header.error;
-    if (reader->answer_bytes != sizeof(header) + header.text_bytes)
+    if (reader->answer.length != sizeof(header) + header.text_bytes)
         return -EIO;
     if (header.text_bytes == 0)
         return -EBADMSG; /* fmemopen() may fail for 0 bytes */
-    CLEANUP_STREAM FILE *stream = fmemopen(reader->answer + sizeof(header), header.text_bytes, "r");
+    CLEANUP_STREAM FILE *stream = fmemopen(reader->answer.text + sizeof(header), header.text_bytes, "r");
     if (!stream)
         return negative_errno();
     struct aggstats_parse_error why;
@@ -132,7 +132,7 @@ static void forget(struct control_reader *reader, bool is_running) {
         waitpid(reader->pid, NULL, WNOHANG);
     }
     close(reader->fd);
-    free(reader->answer);
+    str_finish(&reader->answer);
     *reader = (struct control_reader){.pid = 0};
 }
 
@@ -141,12 +141,12 @@ int control_reader_collect(struct control_reader *reader, struct aggstats_profil
         return -EAGAIN;
     ssize_t count;
     do
-        count = append_chunk(reader->fd, &reader->answer, &reader->answer_bytes);
+        count = append_chunk(reader->fd, &reader->answer);
     while (count > 0 || count == -EINTR);
     if (count == -EAGAIN)
         return -EAGAIN;
     if (count == 0)
-        waitpid(reader->pid, NULL, 0); /* it does not hang: the pipe is the last file that it closes */
+        waitpid(reader->pid, NULL, 0); /* does not hang: the child closes the pipe last */
     int error = count < 0 ? (int)count : parse_answer(reader, ret_profile);
     forget(reader, count < 0);
     return error;

@@ -9,13 +9,13 @@
 #include <sys/types.h>
 
 #include "aggstats.h"
+#include "str.h"
 
 /* A zeroed one is idle, and may be finished. */
 struct control_reader {
     pid_t pid; /* of the child; 0: none is running */
     int fd;    /* for reading its answer; valid while one is running */
-    char *answer;
-    size_t answer_bytes;
+    struct str answer;
     int64_t began_ns; /* CLOCK_MONOTONIC */
 };
 

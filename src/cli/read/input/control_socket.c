@@ -9,6 +9,7 @@
 #include <sys/un.h>
 
 #include "base.h"
+#include "str.h"
 
 #define PATIENCE_S 5    /* without progress */
 #define ANSWER_MAX_S 20 /* for the whole answer */
@@ -135,39 +136,32 @@ static int go_on(int fd, const struct control_passed *passed, const char *text) 
 }
 
 static int read_all(int fd, const struct control_passed *passed, char **ret_text, size_t *ret_bytes) {
-    CLEANUP_FREE char *text = NULL;
-    size_t size_bytes = 0;
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + (passed ? FILE_MAX_S : ANSWER_MAX_S) * NS_PER_S;
-    for (;;) {
-        char *grown = realloc(text, size_bytes + CHUNK_BYTES + 1);
-        if (!grown)
-            return -ENOMEM;
-        text = grown;
-        const ssize_t count = read(fd, text + size_bytes, CHUNK_BYTES);
-        if (count < 0)
-            return timed_out_or_errno();
-        size_bytes += (size_t)count;
-        text[size_bytes] = '\0';
-        if (count == 0)
-            break;
-        if (size_bytes > ANSWER_BYTES_MAX)
-            return -EFBIG;
-        const int step = go_on(fd, passed, text);
+    CLEANUP_STR struct str text = {0};
+    char chunk[CHUNK_BYTES];
+    ssize_t count;
+    while ((count = read(fd, chunk, sizeof(chunk))) > 0) {
+        str_add_bytes(&text, chunk, (size_t)count);
+        if (text.failed || text.length > ANSWER_BYTES_MAX)
+            return text.failed ? -ENOMEM : -EFBIG;
+        const int step = go_on(fd, passed, str_text(&text));
         if (step < 0)
             return step;
         if (step == 0)
-            size_bytes = 0;
+            str_cut(&text, 0);
         if (read_clock_ns(CLOCK_MONOTONIC) > end_ns)
             return -ETIMEDOUT;
     }
-    *ret_text = steal_pointer(&text);
-    *ret_bytes = size_bytes;
-    return 0;
+    if (count < 0)
+        return timed_out_or_errno();
+    *ret_bytes = text.length;
+    *ret_text = str_steal(&text);
+    return *ret_text ? 0 : -ENOMEM;
 }
 
 /* Takes the first line off. Without one, the server has ended meanwhile. */
 static int take_line(char *text, size_t *bytes) {
-    char *end = text ? memchr(text, '\n', *bytes) : NULL;
+    char *end = memchr(text, '\n', *bytes);
     if (!end)
         return -ECONNRESET;
     const long number = strtol(text, NULL, 10);
@@ -231,7 +225,7 @@ int control_socket_outcome(int fd, int timeout_ms, char **ret_outcome) {
     if (count <= 0)
         return count == 0 ? -EAGAIN : negative_errno();
     int error = read_all(fd, NULL, &text, &size_bytes);
-    char *end = error || !text ? NULL : strchr(text, '\n');
+    char *end = error ? NULL : strchr(text, '\n');
     if (!end)
         return error ? error : -ECONNRESET;
     *end = '\0';

@@ -15,21 +15,6 @@
 #define LOOKS_MAX 8
 #define CHILDREN_MAX 64
 
-/* ---- The mount ---------------------------------------------------------------------------------- */
-
-/* Its device, as in the process's own table of mounts, which may differ from ours; if it is another user's, and not
- * readable, as in ours. */
-static bool find_device(const char *mount, int64_t pid, dev_t *ret_device) {
-    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
-    struct mounts_entry entry;
-    if (mounts_open_of((pid_t)pid, &table) < 0)
-        mounts_open(&table);
-    if (!mounts_at(&table, mount, &entry) || !mounts_is_fuse(&entry))
-        return false;
-    *ret_device = entry.device;
-    return true;
-}
-
 /* ---- The process -------------------------------------------------------------------------------- */
 
 static bool is_stopped(int64_t pid) {
@@ -81,10 +66,16 @@ struct daemon_state daemon_watch_look(struct daemon_watch *watch, const struct a
                                       uint64_t own) {
     const char *mount = aggstats_profile_label(profile, "mount");
     struct daemon_state state = {.trouble = DAEMON_WORKS};
-    dev_t device;
-    if (!mount || pid <= 0 || !find_device(mount, pid, &device))
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    if (!mount || pid <= 0)
         return state;
-    state.knows_unanswered = mounts_waiting_requests(device, &state.unanswered) == 0;
+    /* The process's own table of mounts may differ from ours, which is taken if that is another user's and not readable. */
+    if (mounts_open_of((pid_t)pid, &table) < 0)
+        mounts_open(&table);
+    if (!mounts_at(&table, mount, &entry) || !mounts_is_fuse(&entry))
+        return state;
+    state.knows_unanswered = mounts_waiting_requests(entry.device, &state.unanswered) == 0;
     if (state.knows_unanswered) {
         state.unanswered -= own < state.unanswered ? own : state.unanswered;
         state.waiting = state.unanswered > profile->in_flight_count ? state.unanswered - profile->in_flight_count : 0;

@@ -4,7 +4,7 @@
  *
  * Invariants:
  *   - Neither the mount nor the daemon is asked anything.
- *   - A busy daemon is not taken for one that hangs: any progress of its counters shows that it works. */
+ *   - Any progress of its counters shows that a daemon works, however busy. */
 #ifndef DAEMON_WATCH_H
 #define DAEMON_WATCH_H
 

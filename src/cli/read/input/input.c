@@ -21,6 +21,8 @@
 #include "path.h"
 #include "proc.h"
 
+#define PATIENCE_NS INT64_C(300000000) /* for the paths of calls in flight */
+
 /* ---- What serves a path ------------------------------------------------------------------------- */
 
 /* The live file of the process that serves a mount; NULL: none. Owner: files */
@@ -97,9 +99,9 @@ struct aggstats_profile *input_layer(struct input *input, size_t index) {
 
 /* ---- Loading ------------------------------------------------------------------------------------ */
 
-/* An error in a text is reported with its line. */
+/* An error in a text is reported with its line. why: NULL: it is not known */
 static int complain_unreadable(const char *name, int error, const struct aggstats_parse_error *why) {
-    if (error != -EBADMSG)
+    if (error != -EBADMSG || !why)
         complain("cannot read profile %s: %s", name, strerror(-error));
     else if (why->line > 0)
         complain("%s is not a profile: line %zu: %s", name, why->line, why->message);
@@ -142,11 +144,10 @@ static int load_stream(FILE *stream, const char *name, struct input *ret_input) 
 }
 
 static int load_text(int fd, const char *name, struct input *ret_input) {
-    const struct aggstats_parse_error nothing = {0};
     CLEANUP_FD int stream_fd = dup(fd);
     CLEANUP_STREAM FILE *stream = fdopen(stream_fd, "r");
     if (!stream)
-        return complain_unreadable(name, negative_errno(), &nothing);
+        return complain_unreadable(name, negative_errno(), NULL);
     steal_fd(&stream_fd);
     return load_stream(stream, name, ret_input);
 }
@@ -437,14 +438,13 @@ int input_command(const char *argument, const char *text, const struct control_p
 /* ---- Whole profiles of mounts ------------------------------------------------------------------- */
 
 static int load_socket(const char *path, struct input *ret_input) {
-    const struct aggstats_parse_error nothing = {0};
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     int error = control_socket_ask(path, "show\n", NULL, &text, &size_bytes);
     if (error)
-        return complain_unreadable(path, error, &nothing);
+        return complain_unreadable(path, error, NULL);
     CLEANUP_STREAM FILE *stream = fmemopen(text, size_bytes, "r");
-    return stream ? load_stream(stream, path, ret_input) : complain_unreadable(path, negative_errno(), &nothing);
+    return stream ? load_stream(stream, path, ret_input) : complain_unreadable(path, negative_errno(), NULL);
 }
 
 int input_load_whole(const char *argument, struct input *ret_input) {
@@ -471,11 +471,7 @@ void input_finish(struct input *input) {
     *input = (struct input){0};
 }
 
-/* ---- Operations that were chosen ---------------------------------------------------------------- */
-
-/* ---- Calls in flight ------------------------------------------------------------------------- */
-
-#define PATIENCE_NS INT64_C(300000000)
+/* ---- Calls in flight ---------------------------------------------------------------------------- */
 
 /* Asks for the profile at a control file or socket, by a child process that may hang, and waits a moment for the answer. */
 static int ask(struct control_reader *reader, const char *path, struct aggstats_profile *ret_answer) {
@@ -514,6 +510,8 @@ void in_flight_find_out(struct input *input) {
     control_reader_finish(&reader);
     aggstats_profile_finish(&answer);
 }
+
+/* ---- Operations that were chosen ---------------------------------------------------------------- */
 
 size_t input_count_ops(const struct option_list *ops, const struct aggstats_profile *profile) {
     size_t count = 0;

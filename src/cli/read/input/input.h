@@ -28,7 +28,7 @@ struct input {
 /* Which layer of recordings a command takes. */
 struct input_layer {
     const char *name; /* from --layer; NULL: fs if there is one, else the outermost */
-    bool is_told;     /* it was reported that there are others, and which one is taken */
+    bool is_told;     /* the choice among several layers was reported */
 };
 
 /* Reads the profile, or the recording, that an argument of the command line names; "-" is standard input. For

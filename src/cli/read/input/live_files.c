@@ -1,7 +1,6 @@
 /* Finding live files. */
 #include "live_files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
@@ -11,6 +10,7 @@
 #include "base.h"
 #include "command.h"
 #include "control_socket.h"
+#include "dir.h"
 #include "live_dirs.h"
 #include "mounts.h"
 #include "own_dir.h"
@@ -38,7 +38,8 @@ static DIR *open_trusted_dir(const char *path) {
     return dir;
 }
 
-/* Opens a live file. Errors: -EINVAL it is none; -EACCES it is one, but others may write to it; those of open(2) */
+/* Opens a live file. Errors: -EINVAL another kind of file; -EACCES other users may write to it, *ret_fd is open then; those
+ * of open(2) */
 static int open_live_file(int dir_fd, const char *name, int *ret_fd) {
     CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
@@ -50,17 +51,6 @@ static int open_live_file(int dir_fd, const char *name, int *ret_fd) {
     return may_others_write(&st) ? -EACCES : 0;
 }
 
-/* Errors:  -EBADMSG only *ret_file's reason is set; -ENOMEM; any other: this is no live file for us */
-static int read_head(int dir_fd, const char *name, struct live_file *ret_file) {
-    CLEANUP_FD int fd = -1;
-    const int error = open_live_file(dir_fd, name, &fd);
-    if (error == -EACCES && fd >= 0) {
-        ret_file->info.recording = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK; /* a recorder locks it */
-        return 0;
-    }
-    return error ? error : aggstats_live_read_head(fd, &ret_file->profile, &ret_file->info, &ret_file->why);
-}
-
 static void live_file_finish(struct live_file *file) {
     free(file->path);
     aggstats_profile_finish(&file->profile);
@@ -70,8 +60,15 @@ static int read_dir(DIR *dir, const char *dir_path, struct live_files *files) {
     int error = 0;
     for (struct dirent *entry = readdir(dir); entry && !error; entry = readdir(dir)) {
         struct live_file file = {0};
-        error = read_head(dirfd(dir), entry->d_name, &file);
-        if (error && error != -EBADMSG) {
+        CLEANUP_FD int fd = -1;
+        error = open_live_file(dirfd(dir), entry->d_name, &fd);
+        if (error == -EACCES && fd >= 0) {
+            file.info.recording = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK; /* a recorder locks it */
+            error = 0;
+        } else if (error == 0) {
+            error = aggstats_live_read_head(fd, &file.profile, &file.info, &file.why);
+        }
+        if (error && error != -EBADMSG) { /* it is no live file for us */
             error = error == -ENOMEM ? error : 0;
             continue;
         }
@@ -91,11 +88,9 @@ int live_files_find(struct live_files *ret_files) {
     live_dirs_find(&dirs);
     int error = 0;
     for (unsigned i = 0; i < dirs.count && !error; i++) {
-        DIR *dir = open_trusted_dir(dirs.paths[i]);
-        if (!dir)
-            continue;
-        error = read_dir(dir, dirs.paths[i], &files);
-        closedir(dir);
+        CLEANUP_DIR DIR *dir = open_trusted_dir(dirs.paths[i]);
+        if (dir)
+            error = read_dir(dir, dirs.paths[i], &files);
     }
     if (error)
         live_files_finish(&files);

@@ -19,14 +19,12 @@ static enum layer rank_of(const struct aggstats_profile *profile) {
 }
 
 int recording_add(struct recording *recording, struct aggstats_profile *profile) {
-    struct aggstats_profile *grown = reallocarray(recording->layers, recording->count + 1, sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
     size_t place = recording->count;
-    recording->layers = grown;
-    for (; place > 0 && rank_of(&grown[place - 1]) > rank_of(profile); place--)
-        grown[place] = grown[place - 1];
-    grown[place] = *profile;
+    if (grow_array(&recording->layers, recording->count, sizeof(*profile)) != 0)
+        return -ENOMEM;
+    for (; place > 0 && rank_of(&recording->layers[place - 1]) > rank_of(profile); place--)
+        recording->layers[place] = recording->layers[place - 1];
+    recording->layers[place] = *profile;
     recording->count++;
     *profile = (struct aggstats_profile){0};
     return 0;
@@ -34,10 +32,8 @@ int recording_add(struct recording *recording, struct aggstats_profile *profile)
 
 size_t recording_find(const struct recording *recording, const char *name) {
     size_t place = 0;
-    for (; place < recording->count; place++) {
-        if (strcmp(layers_name(&recording->layers[place]), name) == 0)
-            break;
-    }
+    while (place < recording->count && strcmp(layers_name(&recording->layers[place]), name) != 0)
+        place++;
     return place;
 }
 
@@ -54,8 +50,10 @@ void recording_format_names(const struct recording *recording, char *ret_text, s
 
 /* ---- Checks ------------------------------------------------------------------------------------- */
 
-static bool check_names(const struct recording *recording, char ret_complaint[RECORDING_COMPLAINT_SIZE]) {
-    for (size_t i = 0; i < recording->count; i++) {
+bool recording_check(const struct recording *recording, char ret_complaint[RECORDING_COMPLAINT_SIZE]) {
+    const char *first_host = NULL;
+    const char *first_layer = NULL;
+    for (size_t i = 0; recording->count > 1 && i < recording->count; i++) {
         const char *layer = aggstats_profile_label(&recording->layers[i], "layer");
         if (!layer || !layer[0])
             snprintf(ret_complaint, RECORDING_COMPLAINT_SIZE,
@@ -67,12 +65,6 @@ static bool check_names(const struct recording *recording, char ret_complaint[RE
             continue;
         return false;
     }
-    return true;
-}
-
-static bool check_hosts(const struct recording *recording, char ret_complaint[RECORDING_COMPLAINT_SIZE]) {
-    const char *first_host = NULL;
-    const char *first_layer = NULL;
     for (size_t i = 0; i < recording->count; i++) {
         const char *host = aggstats_profile_label(&recording->layers[i], "host");
         const char *layer = aggstats_profile_label(&recording->layers[i], "layer");
@@ -86,10 +78,6 @@ static bool check_hosts(const struct recording *recording, char ret_complaint[RE
         first_host = first_host ? first_host : host;
     }
     return true;
-}
-
-bool recording_check(const struct recording *recording, char ret_complaint[RECORDING_COMPLAINT_SIZE]) {
-    return recording->count < 2 || (check_names(recording, ret_complaint) && check_hosts(recording, ret_complaint));
 }
 
 /* ---- Text --------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* Recordings: the complete profiles of several layers of one run. As text they follow each other in one file. And sums of
- * many profiles, or recordings of them: each layer is summed by itself. */
+/* Recordings: the complete profiles of several layers of one run, whose texts follow each other in one file. And sums of
+ * many profiles or recordings: each layer is summed by itself. */
 #ifndef RECORDING_H
 #define RECORDING_H
 
