@@ -1,7 +1,7 @@
 /* Where osprof is built without ncurses: there is no screen. */
 #include "command.h"
 #include "top_page.h"
-#include "top_waits_page.h"
+#include "top_waits.h"
 
 static enum status refuse(void) {
     complain("cannot draw on this terminal: %s; with --batch text is printed instead", part_missing(PART_TOP));

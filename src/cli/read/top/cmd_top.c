@@ -9,7 +9,7 @@
 #include "command.h"
 #include "option_table.h"
 #include "top_page.h"
-#include "top_waits_page.h"
+#include "top_waits.h"
 #include "wait_watch.h"
 
 struct top_options {
@@ -28,15 +28,11 @@ struct top_options {
 
 /* ---- Text --------------------------------------------------------------------------------------- */
 
-/* If the mount was waited for, reports missed meanwhile become one. */
-static void wait_for_next(int64_t *next_ns, double delay_seconds) {
+/* When the next report is due: intervals that were missed become one. */
+static int64_t next_after(int64_t before_ns, double delay_seconds) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
-    *next_ns += llround(delay_seconds * 1e9);
-    if (*next_ns < now_ns)
-        *next_ns = now_ns;
-    const struct timespec next = timespec_of(*next_ns);
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL) == EINTR)
-        ;
+    const int64_t next_ns = before_ns + llround(delay_seconds * 1e9);
+    return next_ns < now_ns ? now_ns : next_ns;
 }
 
 /* What the mount has not answered yet is in a later report. */
@@ -66,7 +62,10 @@ static void print_report(const struct top_watch *watch, bool ascii) {
 static enum status print_reports(struct top_watch *watch, const struct top_options *options) {
     int64_t next_ns = read_clock_ns(CLOCK_MONOTONIC);
     for (unsigned number = 0; options->count == 0 || number < options->count; number++) {
-        wait_for_next(&next_ns, options->delay_seconds);
+        next_ns = next_after(next_ns, options->delay_seconds);
+        const struct timespec next = timespec_of(next_ns);
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL) == EINTR)
+            ;
         int error = top_watch_refresh(watch);
         if (error) {
             complain("cannot go on watching %s: %s", watch->source.path, top_source_reason(error));
@@ -102,9 +101,7 @@ static enum status print_all_waits(struct top_waits *waits, const struct top_opt
     int64_t next_ns = waits->taken_ns;
     int error = 0;
     for (unsigned number = 0; options->count == 0 || number < options->count; number++) {
-        const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
-        next_ns += llround(options->delay_seconds * 1e9);
-        next_ns = next_ns < now_ns ? now_ns : next_ns; /* intervals that were missed become one */
+        next_ns = next_after(next_ns, options->delay_seconds);
         error = wait_until(waits, next_ns);
         if (error)
             break;

@@ -44,9 +44,11 @@ static void note_resumed(int number) {
 }
 
 /* Signals that were ignored, as by nohup(1), stay so. */
-static void handle_signals(void) {
+static void take_signals(void) {
     static const int endings[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    static const int blocked[] = {SIGWINCH, SIGCONT, SIGTSTP};
     struct sigaction action = {.sa_handler = give_back_and_end, .sa_flags = SA_RESETHAND};
+    sigset_t mask;
     for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
         struct sigaction before;
         if (sigaction(endings[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
@@ -54,11 +56,6 @@ static void handle_signals(void) {
     }
     action = (struct sigaction){.sa_handler = note_resumed};
     sigaction(SIGCONT, &action, NULL);
-}
-
-static void block_signals(void) {
-    static const int blocked[] = {SIGWINCH, SIGCONT, SIGTSTP};
-    sigset_t mask;
     sigemptyset(&mask);
     for (size_t i = 0; i < ARRAY_SIZE(blocked); i++)
         sigaddset(&mask, blocked[i]);
@@ -118,15 +115,6 @@ static int check_abilities(void) {
     return complain_unfit(-ENOTSUP, why);
 }
 
-/* https://no-color.org: set and not empty means no colour */
-static void use_colours(void) {
-    const char *no_colour = getenv("NO_COLOR");
-    if ((no_colour && no_colour[0]) || !has_colors() || start_color() == ERR || use_default_colors() == ERR)
-        return;
-    init_pair(INK_BAR, COLOR_CYAN, -1);
-    init_pair(INK_WARNING, COLOR_YELLOW, -1);
-}
-
 unsigned long terminal_attributes(enum ink ink) {
     switch (ink) {
     case INK_STRONG:
@@ -143,6 +131,7 @@ unsigned long terminal_attributes(enum ink ink) {
 }
 
 int terminal_enter(void) {
+    const char *no_colour = getenv("NO_COLOR"); /* https://no-color.org: set and not empty means no colour */
     if (!isatty(STDOUT_FILENO))
         return complain_unfit(-ENOTTY, "standard output is none");
     if (!isatty(STDIN_FILENO))
@@ -155,14 +144,16 @@ int terminal_enter(void) {
     if (!newterm(NULL, stdout, stdin))
         return complain_unfit(-ENOTSUP, "ncurses cannot set it up");
     prepare_give_back();
-    handle_signals();
-    block_signals();
+    take_signals();
     cbreak();
     noecho();
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
     curs_set(0);
-    use_colours();
+    if (!(no_colour && no_colour[0]) && has_colors() && start_color() != ERR && use_default_colors() != ERR) {
+        init_pair(INK_BAR, COLOR_CYAN, -1);
+        init_pair(INK_WARNING, COLOR_YELLOW, -1);
+    }
     return 0;
 }
 
@@ -171,13 +162,6 @@ void terminal_leave(void) {
 }
 
 /* ---- Keys --------------------------------------------------------------------------------------- */
-
-/* After a stop: ncurses cannot know what was done to the screen and to the modes meanwhile. */
-static void take_over_again(void) {
-    handed_over.resumed = 0;
-    endwin();
-    refresh();
-}
 
 int terminal_wait_key(int64_t timeout_ns, int other_fd) {
     const struct timespec timeout = timespec_of(timeout_ns);
@@ -188,8 +172,10 @@ int terminal_wait_key(int64_t timeout_ns, int other_fd) {
     if (ppoll(inputs, ARRAY_SIZE(inputs), timeout_ns < 0 ? NULL : &timeout, &mask_waiting) > 0 &&
         (inputs[0].revents & (POLLHUP | POLLERR | POLLNVAL)))
         return -1;
-    if (handed_over.resumed) {
-        take_over_again();
+    if (handed_over.resumed) { /* ncurses cannot know what was done to the screen and to the modes meanwhile */
+        handed_over.resumed = 0;
+        endwin();
+        refresh();
         return KEY_RESIZE;
     }
     key = getch();

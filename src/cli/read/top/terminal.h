@@ -2,7 +2,6 @@
 #ifndef TERMINAL_H
 #define TERMINAL_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "screen.h"

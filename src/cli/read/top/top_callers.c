@@ -1,4 +1,4 @@
-/* Asking a mount for its callers, again and again. */
+/* From two snapshots to rows of callers; and asking a mount for its callers, again and again. */
 #include "top_callers.h"
 
 #include <stdlib.h>
@@ -10,6 +10,55 @@
 #include "groups.h"
 #include "live_files.h"
 #include "path.h"
+
+static int make_rows(struct top_callers_frame *frame, enum aggstats_grouping grouping) {
+    double total_cycles = 0;
+    frame->rows = calloc(frame->profile.group_count + 1, sizeof(*frame->rows));
+    if (!frame->rows)
+        return -ENOMEM;
+    for (size_t i = 0; i < frame->profile.group_count; i++) {
+        const struct aggstats_group *group = &frame->profile.groups[i];
+        struct top_caller row = {.group = group, .figures = {.name = groups_name(group)}};
+        for (size_t j = 0; group->grouping == grouping && j < group->profile.op_count; j++) {
+            const struct aggstats_op_profile *op = &group->profile.ops[j];
+            const unsigned highest = top_highest_bucket(op, group->profile.resolution);
+            row.figures.ended += figures_finished(op, group->profile.resolution);
+            row.figures.total_cycles += (double)op->total_cycles;
+            row.figures.max_bucket = highest > row.figures.max_bucket ? highest : row.figures.max_bucket;
+        }
+        if (row.figures.ended == 0)
+            continue;
+        frame->rows[frame->row_count++] = row;
+        total_cycles += row.figures.total_cycles;
+    }
+    for (size_t i = 0; i < frame->row_count; i++)
+        top_figures_relate(&frame->rows[i].figures, total_cycles);
+    return 0;
+}
+
+int top_callers_frame_make(const struct aggstats_profile *before, const struct aggstats_profile *now,
+                           enum aggstats_grouping grouping, struct top_callers_frame *ret_frame) {
+    struct top_callers_frame frame = {.rows = NULL};
+    int error = groups_difference(before, now, &frame.profile);
+    if (error)
+        return error;
+    error = make_rows(&frame, grouping);
+    if (error)
+        top_callers_frame_finish(&frame);
+    else
+        *ret_frame = frame;
+    return error;
+}
+
+void top_callers_frame_finish(struct top_callers_frame *frame) {
+    free(frame->rows);
+    aggstats_profile_finish(&frame->profile);
+    *frame = (struct top_callers_frame){.rows = NULL};
+}
+
+void top_callers_frame_sort(struct top_callers_frame *frame, enum top_order order) {
+    top_figures_sort(frame->rows, frame->row_count, sizeof(*frame->rows), order);
+}
 
 static bool is_there(const struct aggstats_profile *profile) {
     return profile->resolution > 0;

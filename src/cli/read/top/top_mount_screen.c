@@ -42,19 +42,19 @@ static void choose_view(struct mount_screen *screen, size_t view) {
     top_watch_want_callers(screen->watch, top_views[view].callers);
 }
 
-/* If the view has no order, switches to operations. */
-static void choose_order(struct mount_screen *screen, enum top_order order) {
-    top_watch_sort(screen->watch, order);
-    choose_view(screen, top_views[screen->view].has_orders ? screen->view : TOP_OPERATIONS);
-}
-
+/* An order switches to operations if the view has none. */
 static bool choose(void *context, int key) {
+    struct mount_screen *screen = context;
     for (size_t i = 0; i < TOP_VIEWS; i++)
         if (key == top_views[i].key)
-            return choose_view(context, i), true;
-    for (size_t i = 0; i < TOP_ORDER_COUNT; i++)
-        if (key == top_orders[i].key)
-            return choose_order(context, (enum top_order)i), true;
+            return choose_view(screen, i), true;
+    for (size_t i = 0; i < TOP_ORDER_COUNT; i++) {
+        if (key != top_orders[i].key)
+            continue;
+        top_watch_sort(screen->watch, (enum top_order)i);
+        choose_view(screen, top_views[screen->view].has_orders ? screen->view : TOP_OPERATIONS);
+        return true;
+    }
     return false;
 }
 

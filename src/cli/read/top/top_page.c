@@ -270,7 +270,7 @@ static void put_table(struct sheet *sheet, const struct top_watch *watch, bool h
         add_op(sheet, frame, &frame->ops[i], &axis);
 }
 
-/* As on LatencyTOP's screen, what threads wait for is below what they do. */
+/* The calls in flight are below, as on LatencyTOP's screen. */
 static void put_operations(struct sheet *sheet, const struct top_watch *watch) {
     const struct top_frame *frame = &watch->frame;
     const bool has_rates = (frame->moved_bytes > 0 || frame->failed > 0) && per_second(frame, 1) > 0;
@@ -343,20 +343,6 @@ enum caller_column {
     CALLER_OPS,
 };
 
-static void add_caller(struct sheet *sheet, const struct top_callers_frame *frame, const struct top_caller *caller) {
-    char id[GROUPS_ID_SIZE];
-    char ops[GROUPS_MAIN_OPS_SIZE];
-    groups_format_id(caller->group, id);
-    groups_table_format_main_ops(&caller->group->profile, caller->figures.total_cycles, ops);
-    sheet_add(sheet, groups_name(caller->group));
-    sheet_add(sheet, id);
-    add_figures(sheet, &caller->figures);
-    sheet_add_cycles(sheet, caller->figures.ended > 0
-                                ? aggstats_bucket_upper(caller->figures.max_bucket, frame->profile.resolution)
-                                : NAN);
-    sheet_add(sheet, ops);
-}
-
 static void put_table_of_callers(struct sheet *sheet, const struct top_watch *watch, enum aggstats_grouping grouping) {
     static const unsigned orders[TOP_ORDER_COUNT] = {
         [TOP_BY_SHARE] = 1U << CALLER_SHARE, [TOP_BY_CALLS] = 1U << CALLER_CALLS, [TOP_BY_MEAN] = 1U << CALLER_MEAN,
@@ -379,8 +365,18 @@ static void put_table_of_callers(struct sheet *sheet, const struct top_watch *wa
     table->gap = 1;
     table->hidden = has_ids ? 0 : 1U << CALLER_ID;
     table->ordered = orders[watch->order];
-    for (size_t i = 0; i < frame->row_count; i++)
-        add_caller(sheet, frame, &frame->rows[i]);
+    for (size_t i = 0; i < frame->row_count; i++) {
+        const struct top_caller *caller = &frame->rows[i]; /* which has made calls that have ended */
+        char id[GROUPS_ID_SIZE];
+        char ops[GROUPS_MAIN_OPS_SIZE];
+        groups_format_id(caller->group, id);
+        groups_table_format_main_ops(&caller->group->profile, caller->figures.total_cycles, ops);
+        sheet_add(sheet, groups_name(caller->group));
+        sheet_add(sheet, id);
+        add_figures(sheet, &caller->figures);
+        sheet_add_cycles(sheet, aggstats_bucket_upper(caller->figures.max_bucket, frame->profile.resolution));
+        sheet_add(sheet, ops);
+    }
 }
 
 /* The last table stays, whatever happens. The mount answers when it can, so its time may differ from that in the heading.

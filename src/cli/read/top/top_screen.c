@@ -246,26 +246,20 @@ static void draw(struct top_screen *screen) {
 
 /* ---- Time --------------------------------------------------------------------------------------- */
 
-/* How long to wait for keys; negative: for ever. */
-static int64_t time_left_ns(const struct top_screen *screen) {
-    if (screen->frozen || has_ended(screen))
-        return -1;
+/* Takes the next snapshot if it is time for it; else waits for a key, or other input. Returns false if nothing must be
+ * redrawn. */
+static bool turn(struct top_screen *screen) {
+    const bool has_next = !screen->frozen && !has_ended(screen);
     int64_t left_ns = screen->next_ns - read_clock_ns(CLOCK_MONOTONIC);
-    return left_ns > 0 ? left_ns : 0;
-}
-
-/* The earlier of two times left. */
-static int64_t earlier_ns(int64_t a_ns, int64_t b_ns) {
-    if (a_ns < 0 || b_ns < 0)
-        return a_ns < 0 ? b_ns : a_ns;
-    return a_ns < b_ns ? a_ns : b_ns;
-}
-
-/* Waits for a key, or other input. Returns false if nothing must be redrawn. */
-static bool wait_for_input(struct top_screen *screen, int64_t left_ns) {
-    const struct top_input input = screen->kind->input(screen->context);
-    int key = terminal_wait_key(earlier_ns(left_ns, input.due_ns), input.fd);
     bool is_new = false;
+    if (has_next && left_ns <= 0) {
+        refresh_now(screen);
+        return true;
+    }
+    const struct top_input input = screen->kind->input(screen->context);
+    if (!has_next || (input.due_ns >= 0 && input.due_ns < left_ns))
+        left_ns = input.due_ns; /* negative: for ever */
+    const int key = terminal_wait_key(left_ns, input.fd);
     if (key < 0)
         screen->error = -ENOTTY;
     else if (key > 0)
@@ -273,15 +267,6 @@ static bool wait_for_input(struct top_screen *screen, int64_t left_ns) {
     if (screen->error == 0)
         screen->error = screen->kind->collect(screen->context, &is_new);
     return key != 0 || is_new;
-}
-
-/* Waits for the next snapshot, or what comes before. Returns false if nothing must be redrawn. */
-static bool turn(struct top_screen *screen) {
-    int64_t left_ns = time_left_ns(screen);
-    if (left_ns != 0)
-        return wait_for_input(screen, left_ns);
-    refresh_now(screen);
-    return true;
 }
 
 enum status top_screen_run(const struct top_kind *kind, void *context, int64_t delay_ns, bool ascii) {

@@ -26,7 +26,7 @@ struct top_input {
 
 /* Functions that put something on a sheet do not change it. */
 struct top_kind {
-    const struct top_key *keys; /* [key_count]; they replace those that all screens have */
+    const struct top_key *keys; /* [key_count]; a key of all screens gives way to a key of the kind */
     size_t key_count;
 
     /* For keys that are in no table. NULL: there are none. Returns whether they have chosen another view */

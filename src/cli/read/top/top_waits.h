@@ -2,6 +2,9 @@
 #ifndef TOP_WAITS_H
 #define TOP_WAITS_H
 
+#include "command.h"
+#include "sheet.h"
+#include "top_waits.h"
 #include "wait_watch.h"
 
 /* One that waited for something but work, in all its causes. */
@@ -9,7 +12,7 @@ struct top_waiter {
     const char *who; /* owned by by_who */
     uint64_t total_ns;
     uint64_t longest_ns;
-    const struct wait_view_row *most; /* what it waited for longest; owned by by_who */
+    const struct wait_view_row *most; /* its longest row; owned by by_who */
 };
 
 struct top_waits {
@@ -43,9 +46,6 @@ struct top_waits {
 int top_waits_start(const struct wait_scope *scope, enum wait_by by, struct top_waits *ret_waits);
 void top_waits_finish(struct top_waits *waits);
 
-/* Whether there is a snapshot, of some time. */
-bool top_waits_has_any(const struct top_waits *waits);
-
 /* Takes a snapshot. Errors: -ENOMEM, those of bpf(2) */
 int top_waits_refresh(struct top_waits *waits);
 
@@ -60,5 +60,22 @@ int top_waits_begin_here(struct top_waits *waits);
 /* The index of the chosen waiter; waiter_count: it has not waited. */
 size_t top_waits_chosen(const struct top_waits *waits);
 void top_waits_choose(struct top_waits *waits, size_t index);
+
+/* ---- Pages -------------------------------------------------------------------------------------- */
+
+/* Puts the time of the snapshot, over which time the numbers are, and of whom. */
+void top_waits_page_put_heading(struct sheet *sheet, const struct top_waits *waits);
+
+/* For a screen: causes, and below them who waited longest, and the causes of the one that is chosen.
+ * room_lines: of the screen */
+void top_waits_page_put(struct sheet *sheet, const struct top_waits *waits, int room_lines);
+
+/* As osprof why -a prints it. by: nobody: the waiters, of each cause; else a row for each, as they were added up */
+void top_waits_page_put_report(struct sheet *sheet, const struct top_waits *waits, enum wait_by by);
+
+/* On the screen of a terminal: runs until the user quits. Messages are printed after the terminal was restored.
+ * delay_ns: between snapshots
+ * ascii: only ASCII characters */
+enum status top_waits_screen_run(struct top_waits *waits, int64_t delay_ns, bool ascii);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base.h"
 #include "top_screen.h"
-#include "top_waits_page.h"
+#include "top_waits.h"
 
 static int toggle_summing(void *context) {
     struct top_waits *waits = context;

@@ -1,12 +1,34 @@
-/* The state of osprof top: the snapshots so far, and the frame made of two of them. */
+/* The state of osprof top: where it gets its snapshots, the snapshots so far, and the frame made of two of them. The source
+ * is a live file, which works even if the mount hangs, or a control file. */
 #ifndef TOP_WATCH_H
 #define TOP_WATCH_H
 
+#include "aggstats.h"
 #include "calibration.h"
 #include "daemon_watch.h"
 #include "top_callers.h"
 #include "top_model.h"
-#include "top_source.h"
+
+struct top_source {
+    char *path;  /* of the live or the control file */
+    int live_fd; /* kept open, to read the last counts after its removal; -1: a control file */
+};
+
+/* Finds the source for an argument; NULL: the only mount.
+ * Owner:   the caller finishes *ret_source
+ * Errors:  the failed call's, already reported to the user; *ret_source untouched */
+int top_source_open(const char *argument, struct top_source *ret_source);
+
+struct top_snapshot {
+    struct aggstats_profile profile;
+    bool paused;      /* known only of live files */
+    int64_t pid;      /* of the recording process; 0: unknown, for a control file */
+    bool has_ended;   /* these counts are the last ones */
+    int64_t taken_ns; /* Unix time */
+};
+
+/* Why there is no snapshot, in words. */
+const char *top_source_reason(int error);
 
 struct top_watch {
     struct top_source source;
@@ -40,7 +62,8 @@ void top_watch_init(struct top_watch *watch, struct top_source *source, enum top
 void top_watch_finish(struct top_watch *watch);
 
 /* Takes a snapshot, and makes a frame.
- * Errors:  those of top_source_read() but -ENOTCONN and -EAGAIN, which also leave the frame as it was */
+ * Errors:  -EBADMSG the file is no profile, -ENOMEM, and those of opening and reading. Where there is no snapshot now, or
+ *          no other will come, that is none, and leaves the frame as it was */
 int top_watch_refresh(struct top_watch *watch);
 
 /* Whether to ask the mount for callers with each snapshot, beginning now. */

@@ -1,4 +1,4 @@
-/* Which locks of the kernel threads fight for: places of locks, and the sums of what was waited for them. */
+/* The locks of the kernel that threads fight for: places of locks, and the sums of what was waited for them. */
 #include "lock_watch.h"
 
 #include <errno.h>
@@ -12,30 +12,6 @@
 #include "number_map.h"
 
 #define SEEN_MAX WAITED_STACKS_MAX
-
-struct lock_places {
-    struct locks *locks;
-    struct lock_place **places; /* [count] */
-    size_t count;
-    struct number_map seen; /* places from 1, by stack and kind; up to SEEN_MAX */
-};
-
-static struct lock_places *lock_places_create(struct locks *locks) {
-    struct lock_places *places = calloc(1, sizeof(*places));
-    if (places)
-        places->locks = locks;
-    return places;
-}
-
-static void lock_places_destroy(struct lock_places *places) {
-    if (!places)
-        return;
-    for (size_t i = 0; i < places->count; i++)
-        free(places->places[i]);
-    free(places->places);
-    number_map_finish(&places->seen);
-    free(places);
-}
 
 /* ---- Words -------------------------------------------------------------------------------------- */
 
@@ -69,8 +45,9 @@ static bool matches(const char *function, const char *const *patterns) {
     return false;
 }
 
-/* The stack is read in the tracepoint: that, and what reads it, is innermost. Functions of the lock follow. */
-static void read_function(const struct lock_places *places, uint64_t stack, char ret_function[CAUSE_FUNCTION_SIZE]) {
+/* The stack is read in the tracepoint: the functions of the tracepoint and of the reading are innermost. Functions of the
+ * lock follow. */
+static void read_function(const struct lock_watch *watch, uint64_t stack, char ret_function[CAUSE_FUNCTION_SIZE]) {
     static const char *const of_tracepoint[] = {
         "*get_task_stack*", "*bpf_get_stack*", "*callchain*",      "bpf_prog_*",
         "bpf_trace_run*",   "__bpf_trace_*",   "__traceiter_*",    "trace_contention_*",
@@ -84,7 +61,7 @@ static void read_function(const struct lock_places *places, uint64_t stack, char
     CLEANUP_FREE char *text = NULL;
     struct kernel_stack found = {.count = 0};
     size_t i = 0;
-    if (stack != 0 && locks_name_stack(places->locks, stack, &text) == 0)
+    if (stack != 0 && locks_name_stack(watch->locks, stack, &text) == 0)
         kernel_stack_parse(text, &found);
     while (i < found.count && matches(found.functions[i], of_tracepoint))
         i++;
@@ -96,40 +73,36 @@ static void read_function(const struct lock_places *places, uint64_t stack, char
 /* ---- Places ------------------------------------------------------------------------------------- */
 
 /* From 1; 0 without memory. */
-static size_t find_or_add(struct lock_places *places, const struct lock_place *wanted) {
-    for (size_t i = 0; i < places->count; i++)
-        if (strcmp(places->places[i]->cause.why.words, wanted->cause.why.words) == 0)
+static size_t find_or_add(struct lock_watch *watch, const struct lock_place *wanted) {
+    for (size_t i = 0; i < watch->place_count; i++)
+        if (strcmp(watch->places[i]->cause.why.words, wanted->cause.why.words) == 0)
             return i + 1;
-    struct lock_place **grown = reallocarray(places->places, places->count + 1, sizeof(struct lock_place *));
-    if (!grown)
-        return 0;
-    places->places = grown;
-    struct lock_place *place = malloc(sizeof(*place));
-    if (!place)
+    CLEANUP_FREE struct lock_place *place = malloc(sizeof(*place));
+    if (!place || grow_array(&watch->places, watch->place_count, sizeof(struct lock_place *)) != 0)
         return 0;
     *place = *wanted;
-    places->places[places->count++] = place;
-    return places->count;
+    watch->places[watch->place_count++] = steal_pointer(&place);
+    return watch->place_count;
 }
 
-/* Each place once. Owner: places. Returns NULL without memory */
-static const struct lock_place *lock_places_find(struct lock_places *places, const struct waited_cell *cell) {
+/* Each place once. Owner: watch. Returns NULL without memory */
+static const struct lock_place *find_place(struct lock_watch *watch, const struct waited_cell *cell) {
     const uint64_t key = cell->stack + cell->kind; /* numbers of stacks are hashes */
-    uint64_t place = number_map_get(&places->seen, key);
+    uint64_t place = number_map_get(&watch->seen, key);
     if (place == 0) {
         struct lock_place made = {.cause = {.class = WAIT_COUNTS, .is_named = true}, .kind = cell->kind};
-        read_function(places, cell->stack, made.function);
+        read_function(watch, cell->stack, made.function);
         const char *access = lock_place_access(&made);
         snprintf(made.cause.why.words, sizeof(made.cause.why.words), "%s%s%s, %s: %s", lock_place_name(&made),
                  access ? " to " : "", access ? access : "", lock_place_state(&made),
                  made.function[0] ? made.function : "a function that cannot be seen");
-        place = find_or_add(places, &made);
-        if (places->seen.count == SEEN_MAX)
-            number_map_finish(&places->seen); /* those that are in use are read again */
-        if (place == 0 || number_map_set(&places->seen, key, place) != 0)
+        place = find_or_add(watch, &made);
+        if (watch->seen.count == SEEN_MAX)
+            number_map_finish(&watch->seen); /* stacks in use are read again */
+        if (place == 0 || number_map_set(&watch->seen, key, place) != 0)
             return NULL;
     }
-    return places->places[place - 1];
+    return watch->places[place - 1];
 }
 
 /* ---- Beginning and end -------------------------------------------------------------------------- */
@@ -138,10 +111,6 @@ int lock_watch_start(const struct waits *beside, struct lock_watch **ret_watch) 
     char why[COLLECTOR_WHY_SIZE] = "no memory";
     struct lock_watch *watch = calloc(1, sizeof(*watch));
     int error = watch ? locks_start(beside, &watch->locks, why) : -ENOMEM;
-    if (error == 0) {
-        watch->places = lock_places_create(watch->locks);
-        error = watch->places ? 0 : -ENOMEM;
-    }
     if (error) {
         complain("cannot see which locks of the kernel threads fight for: %s", why);
         lock_watch_destroy(watch);
@@ -155,7 +124,10 @@ void lock_watch_destroy(struct lock_watch *watch) {
     if (!watch)
         return;
     wait_sums_finish(&watch->sums);
-    lock_places_destroy(watch->places);
+    for (size_t i = 0; i < watch->place_count; i++)
+        free(watch->places[i]);
+    free(watch->places);
+    number_map_finish(&watch->seen);
     locks_finish(watch->locks);
     free(watch->waiters);
     free(watch);
@@ -179,21 +151,8 @@ static void add(void *context, const struct waited_cell *cell, const struct wait
     struct lock_watch *watch = reading->watch;
     if (!reading->is_watched(reading->context, cell))
         return;
-    const struct lock_place *place = lock_places_find(watch->places, cell);
+    const struct lock_place *place = find_place(watch, cell);
     wait_sums_add(&watch->sums, place ? &place->cause : NULL, cell, sum);
-}
-
-static void note_waiter(struct lock_watch *watch, const struct lock_waiter *waiter) {
-    if (watch->waiter_count == watch->waiter_room) {
-        const size_t room = watch->waiter_room * 2 + 64;
-        struct lock_waiter *grown = reallocarray(watch->waiters, room, sizeof(*grown));
-        watch->sums.has_no_memory |= !grown;
-        if (!grown)
-            return;
-        watch->waiters = grown;
-        watch->waiter_room = room;
-    }
-    watch->waiters[watch->waiter_count++] = *waiter;
 }
 
 /* A locks_now_fn. */
@@ -201,10 +160,11 @@ static void add_now(void *context, const struct locked_now *now) {
     const struct reading *reading = context;
     struct lock_watch *watch = reading->watch;
     const struct waited_cell *cell = &now->waiting.cell;
-    const struct lock_place *place = lock_places_find(watch->places, cell);
-    const struct lock_waiter waiter = {cell->thread, now->owner_thread, place};
-    if (place)
-        note_waiter(watch, &waiter);
+    const struct lock_place *place = find_place(watch, cell);
+    const bool has_room = place && grow_array(&watch->waiters, watch->waiter_count, sizeof(*watch->waiters)) == 0;
+    if (has_room)
+        watch->waiters[watch->waiter_count++] = (struct lock_waiter){cell->thread, now->owner_thread, place};
+    watch->sums.has_no_memory |= place && !has_room;
     if (now->is_chosen && reading->is_watched(reading->context, cell))
         wait_sums_add_now(&watch->sums, place ? &place->cause : NULL, &now->waiting);
 }

@@ -4,6 +4,7 @@
 
 #include "holders.h"
 #include "locks.h"
+#include "number_map.h"
 #include "wait_causes.h"
 #include "wait_sums.h"
 
@@ -31,15 +32,14 @@ struct lock_waiter {
     const struct lock_place *place;
 };
 
-struct lock_places; /* opaque */
-
 struct lock_watch {
     struct locks *locks;
-    struct lock_places *places;
+    struct lock_place **places; /* [place_count] */
+    size_t place_count;
+    struct number_map seen;      /* places from 1, by stack and kind; bounded */
     struct wait_sums sums;       /* causes are those of places */
     struct lock_waiter *waiters; /* [waiter_count], of the whole machine */
     size_t waiter_count;
-    size_t waiter_room;
 };
 
 /* beside: whose processes are watched, as for locks_start()

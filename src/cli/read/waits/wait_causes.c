@@ -79,51 +79,40 @@ static void read_filesystems(struct wait_causes *causes) {
     struct mounts_entry entry;
     mounts_open(&table);
     causes->filesystem_count = 0;
-    while (mounts_next(&table, &entry)) {
-        struct filesystem *grown =
-            reallocarray(causes->filesystems, causes->filesystem_count + 1, sizeof(*causes->filesystems));
-        if (!grown)
-            return;
-        causes->filesystems = grown;
+    while (mounts_next(&table, &entry) &&
+           grow_array(&causes->filesystems, causes->filesystem_count, sizeof(*causes->filesystems)) == 0) {
         struct filesystem *filesystem = &causes->filesystems[causes->filesystem_count++];
         filesystem->device = mounts_kernel_device(entry.device);
         snprintf(filesystem->type, sizeof(filesystem->type), "%s", entry.type);
     }
 }
 
-static const char *find_type(const struct wait_causes *causes, uint32_t device) {
-    for (size_t i = 0; i < causes->filesystem_count; i++)
-        if (causes->filesystems[i].device == device)
-            return causes->filesystems[i].type;
-    return NULL;
-}
-
 /* "": it is not known. */
 static const char *type_of(struct wait_causes *causes, uint32_t device) {
-    const char *type = device > 0 ? find_type(causes, device) : "";
-    if (type)
-        return type;
-    read_filesystems(causes);
-    type = find_type(causes, device);
-    return type ? type : "";
+    for (unsigned attempt = 0; device > 0 && attempt < 2; attempt++) {
+        if (attempt > 0)
+            read_filesystems(causes);
+        for (size_t i = 0; i < causes->filesystem_count; i++)
+            if (causes->filesystems[i].device == device)
+                return causes->filesystems[i].type;
+    }
+    return "";
 }
 
 /* ---- Stacks ------------------------------------------------------------------------------------- */
 
 /* Returns NULL if the kernel knows it no more, or without memory. */
-static struct seen *add_seen(struct wait_causes *causes, uint64_t stack) {
+static struct seen *see(struct wait_causes *causes, uint64_t stack) {
+    const uint64_t place = number_map_get(&causes->places, stack);
     CLEANUP_FREE char *names = NULL;
     struct kernel_stack functions = {.count = 0};
+    if (place > 0)
+        return causes->seen[place - 1];
     if (causes->seen_count == SEEN_MAX)
-        forget_seen(causes); /* those that are in use are read again */
-    struct seen **grown = reallocarray(causes->seen, causes->seen_count + 1, sizeof(struct seen *));
-    if (!grown)
-        return NULL;
-    causes->seen = grown;
+        forget_seen(causes); /* stacks in use are read again */
     CLEANUP_FREE struct seen *seen = calloc(1, sizeof(*seen));
-    if (!seen)
-        return NULL;
-    if (waits_name_stack(causes->waits, stack, &names) != 0)
+    if (!seen || grow_array(&causes->seen, causes->seen_count, sizeof(struct seen *)) != 0 ||
+        waits_name_stack(causes->waits, stack, &names) != 0)
         return NULL;
     kernel_stack_parse(names, &functions);
     seen->needs_type = thread_causes_need_type(causes->table, &functions);
@@ -134,11 +123,6 @@ static struct seen *add_seen(struct wait_causes *causes, uint64_t stack) {
     memcpy(copy, functions.functions, sizeof(functions.functions[0]) * functions.count);
     seen->functions = steal_pointer(&copy);
     return causes->seen[causes->seen_count++] = steal_pointer(&seen);
-}
-
-static struct seen *see(struct wait_causes *causes, uint64_t stack) {
-    const uint64_t place = number_map_get(&causes->places, stack);
-    return place > 0 ? causes->seen[place - 1] : add_seen(causes, stack);
 }
 
 const char *wait_causes_stack(struct wait_causes *causes, uint64_t stack) {
@@ -171,32 +155,24 @@ static const struct wait_cause *keep_cause(struct wait_causes *causes, const str
     for (size_t i = 0; i < causes->cause_count; i++)
         if (aggstats_why_is_same(&causes->causes[i]->why, &cause->why) && causes->causes[i]->class == cause->class)
             return causes->causes[i];
-    struct wait_cause **grown = reallocarray(causes->causes, causes->cause_count + 1, sizeof(struct wait_cause *));
-    if (!grown)
-        return NULL;
-    causes->causes = grown;
-    struct wait_cause *kept = malloc(sizeof(*kept));
-    if (!kept)
+    CLEANUP_FREE struct wait_cause *kept = malloc(sizeof(*kept));
+    if (!kept || grow_array(&causes->causes, causes->cause_count, sizeof(struct wait_cause *)) != 0)
         return NULL;
     *kept = *cause;
-    return causes->causes[causes->cause_count++] = kept;
+    return causes->causes[causes->cause_count++] = steal_pointer(&kept);
 }
 
-static const struct wait_cause *find_cpu(struct wait_causes *causes, unsigned kind) {
+const struct wait_cause *wait_causes_find(struct wait_causes *causes, const struct waited_cell *cell) {
     static const struct aggstats_why of_group = {
         .kind = AGGSTATS_CAUSE_CPU,
         .id = "no_cpu_quota",
         .words = "without a CPU, as its control group had used up its time",
     };
-    return keep_cause(causes, &(struct wait_cause){.why = kind == WAITED_FOR_CPU ? cause_no_cpu : of_group,
-                                                   .class = WAIT_FOR_CPU,
-                                                   .is_named = true});
-}
-
-const struct wait_cause *wait_causes_find(struct wait_causes *causes, const struct waited_cell *cell) {
     struct kernel_stack functions;
     if (cell->kind >= WAITED_FOR_CPU)
-        return find_cpu(causes, cell->kind);
+        return keep_cause(causes, &(struct wait_cause){.why = cell->kind == WAITED_FOR_CPU ? cause_no_cpu : of_group,
+                                                       .class = WAIT_FOR_CPU,
+                                                       .is_named = true});
     struct seen *seen = cell->stack != 0 ? see(causes, cell->stack) : NULL;
     if (seen && seen->causes[cell->kind])
         return seen->causes[cell->kind];

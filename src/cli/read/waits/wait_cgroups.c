@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,12 +28,9 @@ struct wait_cgroups {
 static void add(struct wait_cgroups *cgroups, uint64_t number, const char *path) {
     if (number_map_get(&cgroups->places, number) > 0)
         return;
-    char **grown = reallocarray(cgroups->paths, cgroups->count + 1, sizeof(char *));
-    if (!grown)
-        return;
-    cgroups->paths = grown;
     CLEANUP_FREE char *copy = strdup(path);
-    if (copy && number_map_set(&cgroups->places, number, cgroups->count + 1) == 0)
+    if (copy && grow_array(&cgroups->paths, cgroups->count, sizeof(char *)) == 0 &&
+        number_map_set(&cgroups->places, number, cgroups->count + 1) == 0)
         cgroups->paths[cgroups->count++] = steal_pointer(&copy);
 }
 
@@ -115,8 +111,7 @@ bool wait_cgroups_has(struct wait_cgroups *cgroups, uint64_t number) {
     return path && path_below(path, cgroups->only->path);
 }
 
-void wait_cgroups_name(void *context, uint64_t number, char ret_who[WAIT_WHO_SIZE]) {
-    struct wait_cgroups *cgroups = context;
+void wait_cgroups_name(struct wait_cgroups *cgroups, uint64_t number, char ret_who[WAIT_WHO_SIZE]) {
     const char *path = find(cgroups, number);
     struct container container;
     if (!path)

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 #include "containers.h"
-#include "wait_view.h"
+
+#define WAIT_WHO_SIZE 256
 
 struct wait_cgroups; /* opaque */
 
@@ -18,7 +19,7 @@ void wait_cgroups_destroy(struct wait_cgroups *cgroups);
 /* Whether threads of that group are looked at. One that is new is looked for. */
 bool wait_cgroups_has(struct wait_cgroups *cgroups, uint64_t number);
 
-/* A wait_name_cgroup_fn: "/system.slice/cron.service", or the container. */
-void wait_cgroups_name(void *context, uint64_t number, char ret_who[WAIT_WHO_SIZE]);
+/* What a control group is called: "/system.slice/cron.service", or the container. number: 0: of several */
+void wait_cgroups_name(struct wait_cgroups *cgroups, uint64_t number, char ret_who[WAIT_WHO_SIZE]);
 
 #endif

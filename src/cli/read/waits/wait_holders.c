@@ -16,7 +16,7 @@
 
 #define LOOKED_MAX 3 /* of those that wait, at a time: each look may take 100 ms */
 #define KEPT_MAX 64
-#define AGE_MIN_NS UINT64_C(50000000) /* who waits for less has it, most likely, before it is looked for */
+#define AGE_MIN_NS UINT64_C(50000000) /* a shorter wait is over, most likely, before its holder is found */
 
 struct waiter {
     const struct wait_cause *cause;
@@ -29,7 +29,7 @@ struct wait_holders {
     size_t waiter_count;
     struct waiter others[LOOKED_MAX]; /* of whom nobody is known yet, in turn */
     size_t other_count;
-    uint32_t turn; /* the thread that was looked at last of those */
+    uint32_t turn; /* the thread among `others` that was looked at last */
     struct wait_held kept[KEPT_MAX];
     size_t kept_count;
     bool hides_calls;  /* of somebody who waited, from this user */
@@ -58,15 +58,13 @@ void wait_holders_destroy(struct wait_holders *holders) {
 
 /* ---- Who waits ---------------------------------------------------------------------------------- */
 
-static void insert_waiter(struct wait_holders *holders, const struct waiter *waiter) {
-    size_t place = holders->waiter_count;
-    if (holders->waiter_count < LOOKED_MAX)
-        holders->waiter_count++;
-    else
-        place--;
-    for (; place > 0 && holders->waiters[place - 1].now.age_ns < waiter->now.age_ns; place--)
-        holders->waiters[place] = holders->waiters[place - 1];
-    holders->waiters[place] = *waiter;
+/* place: LOOKED_MAX: it comes behind the last one. The last one of a full list gives way. */
+static void insert(struct waiter list[LOOKED_MAX], size_t *count, size_t place, const struct waiter *waiter) {
+    if (place == LOOKED_MAX)
+        return;
+    *count += *count < LOOKED_MAX;
+    memmove(&list[place + 1], &list[place], (*count - place - 1) * sizeof(*list));
+    list[place] = *waiter;
 }
 
 void wait_holders_begin_now(struct wait_holders *holders) {
@@ -90,21 +88,9 @@ static uint32_t turns_before(const struct wait_holders *holders, const struct wa
     return waiter->now.cell.thread - holders->turn - 1;
 }
 
-static void insert_other(struct wait_holders *holders, const struct waiter *waiter) {
-    size_t place = holders->other_count;
-    if (place == LOOKED_MAX && turns_before(holders, &holders->others[place - 1]) < turns_before(holders, waiter))
-        return;
-    if (place < LOOKED_MAX)
-        holders->other_count++;
-    else
-        place--;
-    for (; place > 0 && turns_before(holders, &holders->others[place - 1]) > turns_before(holders, waiter); place--)
-        holders->others[place] = holders->others[place - 1];
-    holders->others[place] = *waiter;
-}
-
 void wait_holders_note(struct wait_holders *holders, const struct wait_cause *cause, const struct waiting_now *now) {
     const struct waiter waiter = {cause, *now};
+    size_t place = 0;
     if (!cause || cause->class != WAIT_COUNTS || now->age_ns < AGE_MIN_NS)
         return;
     for (size_t i = 0; i < holders->kept_count; i++) { /* of what is known already */
@@ -112,8 +98,11 @@ void wait_holders_note(struct wait_holders *holders, const struct wait_cause *ca
         if (held->cause == cause && held->of.thread == now->cell.thread && now->age_ns >= held->age_ns)
             held->waits_still = true;
     }
+    while (place < holders->other_count &&
+           turns_before(holders, &holders->others[place]) <= turns_before(holders, &waiter))
+        place++;
     if (!is_found(holders, &waiter))
-        insert_other(holders, &waiter);
+        insert(holders->others, &holders->other_count, place, &waiter);
     for (size_t i = 0; i < holders->waiter_count; i++) {
         if (holders->waiters[i].cause != cause)
             continue;
@@ -124,24 +113,12 @@ void wait_holders_note(struct wait_holders *holders, const struct wait_cause *ca
                 (holders->waiter_count - i) * sizeof(holders->waiters[0]));
         break;
     }
-    if (holders->waiter_count < LOOKED_MAX || holders->waiters[LOOKED_MAX - 1].now.age_ns < now->age_ns)
-        insert_waiter(holders, &waiter);
+    for (place = 0; place < holders->waiter_count && holders->waiters[place].now.age_ns >= now->age_ns;)
+        place++;
+    insert(holders->waiters, &holders->waiter_count, place, &waiter);
 }
 
 /* ---- Looking ------------------------------------------------------------------------------------ */
-
-/* Where what was found is kept: in place of what is known of it, or of what was seen first. */
-static struct wait_held *make_room(struct wait_holders *holders, const struct waiter *waiter) {
-    struct wait_held *oldest = &holders->kept[0];
-    for (size_t i = 0; i < holders->kept_count; i++) {
-        struct wait_held *held = &holders->kept[i];
-        if (held->cause == waiter->cause && held->of.process == waiter->now.cell.process)
-            return held;
-        if (held->seen_ns < oldest->seen_ns)
-            oldest = held;
-    }
-    return holders->kept_count < KEPT_MAX ? &holders->kept[holders->kept_count++] : oldest;
-}
 
 static bool is_hidden(uint32_t thread, const char *file) {
     char path[48];
@@ -151,8 +128,20 @@ static bool is_hidden(uint32_t thread, const char *file) {
     return (fd < 0 || read(fd, &byte, 1) < 0) && (errno == EACCES || errno == EPERM);
 }
 
+/* In place of the earlier chain of the same wait, or of the chain that was seen first. */
 static void keep(struct wait_holders *holders, const struct waiter *waiter, struct aggstats_chain *chain) {
-    struct wait_held *held = make_room(holders, waiter);
+    struct wait_held *same = NULL;
+    struct wait_held *oldest = &holders->kept[0];
+    for (size_t i = 0; i < holders->kept_count && !same; i++) {
+        struct wait_held *other = &holders->kept[i];
+        if (other->cause == waiter->cause && other->of.process == waiter->now.cell.process)
+            same = other;
+        else if (other->seen_ns < oldest->seen_ns)
+            oldest = other;
+    }
+    struct wait_held *held = same                             ? same
+                             : holders->kept_count < KEPT_MAX ? &holders->kept[holders->kept_count++]
+                                                              : oldest;
     free(held->chain);
     *held = (struct wait_held){.cause = waiter->cause,
                                .of = wait_row_of(waiter->cause, &waiter->now.cell),

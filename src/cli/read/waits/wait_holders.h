@@ -1,4 +1,4 @@
-/* Who holds what threads wait for: found while they wait, for those that have waited longest, and then for others. */
+/* The holders of the things that threads wait for: found during the wait, for the longest waits first. */
 #ifndef WAIT_HOLDERS_H
 #define WAIT_HOLDERS_H
 
@@ -13,7 +13,7 @@
 /* One who waits, and for whom. */
 struct wait_held {
     const struct wait_cause *cause;
-    struct wait_row of; /* who that is: process, thread, program and control group */
+    struct wait_row of; /* its process, thread, program and control group */
     bool waits_still;   /* as it did then, when threads were read last */
     int64_t seen_ns;    /* when, of the monotonic clock */
     uint64_t age_ns;    /* how long it had waited then */
@@ -39,7 +39,7 @@ void wait_holders_note(struct wait_holders *holders, const struct wait_cause *ca
  * causes:  have the stacks of those */
 void wait_holders_look(struct wait_holders *holders, struct wait_causes *causes);
 
-/* The one that had waited longest, and has the cause of that row.
+/* The longest wait with the cause of that row.
  * by:      in what it has to be like the row, too. Of a row of several processes none is by process, or by thread
  * Owner:   holders
  * Returns NULL if none is known */

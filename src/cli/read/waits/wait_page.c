@@ -82,33 +82,29 @@ static bool is_little(const struct page *page) {
     return (double)page->by_cause->total_ns < LITTLE_SHARE * (double)page->by_cause->elapsed_ns;
 }
 
-/* Nobody is said to have waited only if all is known. */
-static void add_little(const struct page *page, struct str *text) {
-    const struct wait_view *view = page->by_cause;
-    const struct waits_losses lost = wait_watch_lost(page->watch);
-    str_addf(text, wait_losses_are_none(&lost) ? ": nobody waited for anything but work"
-                                               : ": no wait for anything but work was counted");
-    if (view->total_ns > 0)
-        str_addf(text, ", except %s in all (%s of the time)", time_text(page, view->total_ns).text,
-                 share_text(view->total_ns, view->elapsed_ns).text);
-    str_addf(text, ".");
-}
-
-/* "10.0 s: 23 threads of 9 processes waited for something but work, 31.2 s in all." */
+/* "10.0 s: 23 threads of 9 processes waited for something but work, 31.2 s in all." That nobody waited is said only if
+ * all waits are known. */
 static void put_all(const struct page *page) {
     const struct wait_view *view = page->by_cause;
+    const struct waits_losses lost = wait_watch_lost(page->watch);
     CLEANUP_STR struct str text = {0};
     str_addf(&text, "%s", time_text(page, view->elapsed_ns).text);
     if (page->options->whose) {
         str_addf(&text, " of ");
         add_who(page, &text, page->options->whose);
     }
-    if (view->total_ns == 0 || is_little(page))
-        add_little(page, &text);
-    else
+    if (view->total_ns > 0 && !is_little(page)) {
         str_addf(&text, ": %s thread%s of %s process%s waited for something but work, %s in all.",
                  units_count(view->threads).text, units_plural(view->threads), units_count(view->processes).text,
                  view->processes == 1 ? "" : "es", time_text(page, view->total_ns).text);
+    } else {
+        str_addf(&text, wait_losses_are_none(&lost) ? ": nobody waited for anything but work"
+                                                    : ": no wait for anything but work was counted");
+        if (view->total_ns > 0)
+            str_addf(&text, ", except %s in all (%s of the time)", time_text(page, view->total_ns).text,
+                     share_text(view->total_ns, view->elapsed_ns).text);
+        str_addf(&text, ".");
+    }
     sheet_sentence(page->sheet, 0, "%s", str_text(&text));
 }
 
@@ -141,20 +137,18 @@ static void put_first(const struct page *page) {
     sheet_sentence(page->sheet, 0, "%s", str_text(&text));
 }
 
-/* "1.50 s before the end: postgres 4711 waits for ..., held by ..." NULL: nobody is known. Owner: the caller frees it */
-static char *describe_holder(const struct page *page, const struct wait_view_row *row) {
+/* "1.50 s before the end: postgres 4711 waits for ..., held by ..."; nothing if nobody is known. */
+static void add_holder(const struct page *page, const struct wait_view_row *row) {
     const struct wait_held *held = wait_holders_find(page->watch->holders, page->options->by, row->most);
     char sentence[HOLDERS_TEXT_SIZE];
-    char *text = NULL;
+    CLEANUP_STR struct str text = {0};
     if (!held || row->total_ns == 0)
-        return NULL;
-    holders_format(held->chain, sentence, sizeof(sentence));
+        return;
     const int64_t before_ns = page->watch->read_ns > held->seen_ns ? page->watch->read_ns - held->seen_ns : 0;
-    int length = held->waits_still && before_ns < STILL_NS
-                     ? asprintf(&text, "%s", sentence)
-                     : asprintf(&text, "%s before the end: %s",
-                                units_seconds(&page->sheet->units, (double)before_ns / 1e9).text, sentence);
-    return length < 0 ? NULL : text;
+    if (!held->waits_still || before_ns >= STILL_NS)
+        str_addf(&text, "%s before the end: ", units_seconds(&page->sheet->units, (double)before_ns / 1e9).text);
+    str_add(&text, holders_format(held->chain, sentence, sizeof(sentence)));
+    sheet_add_more(page->sheet, INK_STRONG, str_text(&text));
 }
 
 /* "Waiting for work: 213 threads, for events (epoll) (55.0 %), ..." */
@@ -230,9 +224,7 @@ static void add_row(const struct page *page, const struct wait_view_row *row) {
         sheet_add(page->sheet, row->cause->why.words);
     if (page->options->by == WAIT_BY_NOBODY && !page->options->has_no_names)
         add_programs(page, row->cause);
-    CLEANUP_FREE char *holder = describe_holder(page, row);
-    if (holder)
-        sheet_add_more(page->sheet, INK_STRONG, holder);
+    add_holder(page, row);
     const char *stack = has_stack ? wait_causes_stack(page->watch->causes, row->stack) : NULL;
     if (stack)
         sheet_add_more(page->sheet, INK_FAINT, stack);
@@ -307,10 +299,6 @@ void wait_page_describe_locks(uint64_t asleep_ns, uint64_t spinning_ns, bool asc
         snprintf(ret_text, WAIT_PAGE_SENTENCE_SIZE, "Locks of the kernel: no contention was seen.");
 }
 
-static int make_view(const struct wait_watch *watch, enum wait_by by, struct wait_view *ret_view) {
-    return wait_view_make(&watch->locks->sums, 0, by, wait_cgroups_name, watch->cgroups, ret_view);
-}
-
 static void put_locks(struct sheet *sheet, const struct wait_watch *watch, const struct wait_view *by_cause,
                       const struct wait_view *by_who, const struct wait_page_options *options) {
     static const struct wait_losses_words words = {"contentions of locks", "contention of locks was",
@@ -338,9 +326,10 @@ int wait_page_put_locks(struct sheet *sheet, const struct wait_watch *watch, con
     struct wait_view by_who = {.rows = NULL};
     of_locks.is_of_locks = true;
     of_locks.has_stacks = false;
-    int error = make_view(watch, WAIT_BY_NOBODY, &by_cause);
+    int error = wait_view_make(&watch->locks->sums, 0, WAIT_BY_NOBODY, watch->cgroups, &by_cause);
     if (error == 0)
-        error = make_view(watch, options->by == WAIT_BY_NOBODY ? WAIT_BY_PROGRAM : options->by, &by_who);
+        error = wait_view_make(&watch->locks->sums, 0, options->by == WAIT_BY_NOBODY ? WAIT_BY_PROGRAM : options->by,
+                               watch->cgroups, &by_who);
     if (error == 0)
         put_locks(sheet, watch, &by_cause, &by_who, &of_locks);
     wait_view_finish(&by_cause);

@@ -8,7 +8,7 @@
 #define WAIT_PAGE_ROWS 12
 
 struct wait_page_options {
-    enum wait_by by;   /* by nobody: of each cause those programs that waited longest stand below it */
+    enum wait_by by;   /* by nobody: below each cause stand the programs that waited longest */
     bool has_work;     /* waits for work have rows, too */
     bool has_stacks;   /* functions of the kernel below each row */
     bool has_no_names; /* by nobody: only the causes */

@@ -19,17 +19,6 @@ static uint64_t mix_name(uint64_t hash, const char name[WAITED_NAME_BYTES + 1]) 
     return mix(mix(hash, halves[0]), halves[1]);
 }
 
-static uint64_t hash_row(const struct wait_row *row) {
-    uint64_t hash = mix((uint64_t)(uintptr_t)row->cause, row->cgroup);
-    hash = mix(hash, (uint64_t)row->process << 32 | row->thread);
-    return mix_name(mix_name(hash, row->program), row->thread_name);
-}
-
-static bool is_same(const struct wait_row *a, const struct wait_row *b) {
-    return a->cause == b->cause && a->cgroup == b->cgroup && a->process == b->process && a->thread == b->thread &&
-           strcmp(a->program, b->program) == 0 && strcmp(a->thread_name, b->thread_name) == 0;
-}
-
 /* What is behind the NUL of a name is nothing. */
 static void copy_name(const char name[WAITED_NAME_BYTES], char ret_name[WAITED_NAME_BYTES + 1]) {
     memset(ret_name, 0, WAITED_NAME_BYTES + 1);
@@ -45,15 +34,8 @@ struct wait_row wait_row_of(const struct wait_cause *cause, const struct waited_
 
 /* Returns NULL without memory. */
 static struct wait_row *append(struct wait_sums *sums, uint64_t hash, const struct wait_row *row) {
-    if (sums->count == sums->room) {
-        const size_t room = sums->room * 2 + 64;
-        struct wait_row *grown = reallocarray(sums->rows, room, sizeof(*grown));
-        if (!grown)
-            return NULL;
-        sums->rows = grown;
-        sums->room = room;
-    }
-    if (number_map_set(&sums->places, hash, sums->count + 1) != 0)
+    if (grow_array(&sums->rows, sums->count, sizeof(*sums->rows)) != 0 ||
+        number_map_set(&sums->places, hash, sums->count + 1) != 0)
         return NULL;
     sums->rows[sums->count] = *row;
     return &sums->rows[sums->count++];
@@ -61,10 +43,16 @@ static struct wait_row *append(struct wait_sums *sums, uint64_t hash, const stru
 
 /* NULL: it is not there; then *ret_hash is free. */
 static struct wait_row *find(const struct wait_sums *sums, const struct wait_row *row, uint64_t *ret_hash) {
-    uint64_t hash = hash_row(row);
-    for (uint64_t place; (place = number_map_get(&sums->places, hash)) > 0; hash++)
-        if (is_same(&sums->rows[place - 1], row))
-            return &sums->rows[place - 1];
+    uint64_t hash = mix((uint64_t)(uintptr_t)row->cause, row->cgroup);
+    hash = mix(hash, (uint64_t)row->process << 32 | row->thread);
+    hash = mix_name(mix_name(hash, row->program), row->thread_name);
+    for (uint64_t place; (place = number_map_get(&sums->places, hash)) > 0; hash++) {
+        struct wait_row *other = &sums->rows[place - 1];
+        if (other->cause == row->cause && other->cgroup == row->cgroup && other->process == row->process &&
+            other->thread == row->thread && strcmp(other->program, row->program) == 0 &&
+            strcmp(other->thread_name, row->thread_name) == 0)
+            return other;
+    }
     *ret_hash = hash;
     return NULL;
 }
@@ -115,18 +103,6 @@ static void add_row(struct wait_row *sum, const struct wait_row *row) {
     }
 }
 
-/* Errors:  -ENOMEM */
-static int keep(struct wait_sums *kept, const struct wait_row *row, const enum fold *how) {
-    struct wait_row sum = *row;
-    uint64_t hash = 0;
-    if (how)
-        fold(&sum, *how);
-    struct wait_row *found = find(kept, &sum, &hash);
-    if (found)
-        add_row(found, row);
-    return found || append(kept, hash, &sum) ? 0 : -ENOMEM;
-}
-
 static int compare_times(const void *a, const void *b) {
     const uint64_t *a_ns = a;
     const uint64_t *b_ns = b;
@@ -154,7 +130,15 @@ static void fold_least(struct wait_sums *sums, enum fold how) {
     int error = find_median(sums, how, &most_ns) ? 0 : -ENOENT;
     for (size_t i = 0; i < sums->count && error == 0; i++) {
         const struct wait_row *row = &sums->rows[i];
-        error = keep(&kept, row, may_be_folded(row, how) && row->total_ns <= most_ns ? &how : NULL);
+        struct wait_row sum = *row;
+        uint64_t hash = 0;
+        if (may_be_folded(row, how) && row->total_ns <= most_ns)
+            fold(&sum, how);
+        struct wait_row *found = find(&kept, &sum, &hash);
+        if (found)
+            add_row(found, row);
+        else if (!append(&kept, hash, &sum))
+            error = -ENOMEM;
     }
     if (error) {
         wait_sums_finish(&kept);
@@ -228,7 +212,7 @@ void wait_sums_add_now(struct wait_sums *sums, const struct wait_cause *cause, c
     note_longest(row, now->age_ns, now->cell.stack);
 }
 
-/* A wait that ends while it is read is in neither sum. What was reported of it is not reported again. */
+/* A wait that ends while it is read is in neither sum. Its reported part is not reported again. */
 struct wait_mark wait_row_mark(const struct wait_row *row) {
     const uint64_t all_ns = row->total_ns + row->now_ns;
     return (struct wait_mark){.waits = row->waits, .ns = all_ns > row->marked.ns ? all_ns : row->marked.ns};

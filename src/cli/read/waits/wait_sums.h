@@ -30,7 +30,7 @@ struct wait_row {
     char thread_name[WAITED_NAME_BYTES + 1];
     uint64_t waits; /* that have ended */
     uint64_t total_ns;
-    uint64_t longest_ns;     /* of those that have ended since the last mark, and of what waits now */
+    uint64_t longest_ns;     /* of the waits that have ended since the last mark, and of the waits now */
     uint64_t stack;          /* of the longest; 0: it is not known */
     uint64_t now;            /* threads that wait now */
     uint64_t now_ns;         /* how long they have by now; not in total_ns */
@@ -51,7 +51,6 @@ struct wait_row wait_row_of(const struct wait_cause *cause, const struct waited_
 struct wait_sums {
     struct wait_row *rows; /* [count] */
     size_t count;
-    size_t room;
     struct number_map places; /* of rows, from 1, by a hash of what tells them apart */
     size_t fold_at;           /* the number of rows at which some are summed again */
     bool is_folded;           /* some are summed by program */

@@ -10,12 +10,6 @@
 
 /* ---- Who ---------------------------------------------------------------------------------------- */
 
-struct making {
-    enum wait_by by;
-    wait_name_cgroup_fn *name_cgroup;
-    void *context;
-};
-
 /* A program may call itself nothing. */
 static const char *shown(const char *name) {
     return name[0] ? name : "(no name)";
@@ -28,9 +22,10 @@ static void name_process(const struct wait_row *row, char ret_who[WAIT_WHO_SIZE]
         snprintf(ret_who, WAIT_WHO_SIZE, "%s", shown(row->program));
 }
 
-static void name_who(const struct making *making, const struct wait_row *row, char ret_who[WAIT_WHO_SIZE]) {
+static void name_who(const struct wait_row *row, enum wait_by by, struct wait_cgroups *cgroups,
+                     char ret_who[WAIT_WHO_SIZE]) {
     ret_who[0] = '\0';
-    switch (making->by) {
+    switch (by) {
     case WAIT_BY_PROGRAM:
         snprintf(ret_who, WAIT_WHO_SIZE, "%s", shown(row->program));
         break;
@@ -45,7 +40,7 @@ static void name_who(const struct making *making, const struct wait_row *row, ch
                      row->process, row->thread, shown(row->thread_name));
         break;
     case WAIT_BY_CGROUP:
-        making->name_cgroup(making->context, row->cgroup, ret_who);
+        wait_cgroups_name(cgroups, row->cgroup, ret_who);
         break;
     case WAIT_BY_NOBODY:
         break;
@@ -57,30 +52,6 @@ static void name_who(const struct making *making, const struct wait_row *row, ch
 static uint64_t since_mark_ns(const struct wait_row *row) {
     const uint64_t all_ns = row->total_ns + row->now_ns;
     return all_ns > row->marked.ns ? all_ns - row->marked.ns : 0;
-}
-
-static struct wait_view_row make_row(const struct making *making, const struct wait_row *row) {
-    struct wait_view_row made = {.cause = row->cause,
-                                 .waits = row->waits - row->marked.waits,
-                                 .now = row->now,
-                                 .total_ns = since_mark_ns(row),
-                                 .longest_ns = row->longest_ns,
-                                 .stack = row->stack,
-                                 .most = row};
-    name_who(making, row, made.who);
-    return made;
-}
-
-static void add_row(struct wait_view_row *sum, const struct wait_view_row *row) {
-    if (row->total_ns > since_mark_ns(sum->most))
-        sum->most = row->most;
-    if (row->longest_ns > sum->longest_ns) {
-        sum->longest_ns = row->longest_ns;
-        sum->stack = row->stack;
-    }
-    sum->waits += row->waits;
-    sum->now += row->now;
-    sum->total_ns += row->total_ns;
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -102,15 +73,26 @@ static int compare_times(const void *a, const void *b) {
     return compare_names(a, b);
 }
 
-/* Of one cause and one who waited there is one row afterwards. */
+/* Adds up the rows with the same cause and name. */
 static void merge(struct wait_view *view) {
     size_t merged = 0;
     qsort(view->rows, view->count, sizeof(view->rows[0]), compare_names);
     for (size_t i = 0; i < view->count; i++) {
-        if (merged > 0 && compare_names(&view->rows[merged - 1], &view->rows[i]) == 0)
-            add_row(&view->rows[merged - 1], &view->rows[i]);
-        else
-            view->rows[merged++] = view->rows[i];
+        const struct wait_view_row *row = &view->rows[i];
+        struct wait_view_row *sum = &view->rows[merged > 0 ? merged - 1 : 0];
+        if (merged == 0 || compare_names(sum, row) != 0) {
+            view->rows[merged++] = *row;
+            continue;
+        }
+        if (row->total_ns > since_mark_ns(sum->most))
+            sum->most = row->most;
+        if (row->longest_ns > sum->longest_ns) {
+            sum->longest_ns = row->longest_ns;
+            sum->stack = row->stack;
+        }
+        sum->waits += row->waits;
+        sum->now += row->now;
+        sum->total_ns += row->total_ns;
     }
     view->count = merged;
     qsort(view->rows, view->count, sizeof(view->rows[0]), compare_times);
@@ -175,15 +157,26 @@ static int count_all(const struct wait_sums *sums, struct wait_view *view) {
 
 /* ---- The view ----------------------------------------------------------------------------------- */
 
-int wait_view_make(const struct wait_sums *sums, uint64_t elapsed_ns, enum wait_by by, wait_name_cgroup_fn *name_cgroup,
-                   void *context, struct wait_view *ret_view) {
-    const struct making making = {by, name_cgroup, context};
+int wait_view_make(const struct wait_sums *sums, uint64_t elapsed_ns, enum wait_by by, struct wait_cgroups *cgroups,
+                   struct wait_view *ret_view) {
     struct wait_view view = {.elapsed_ns = elapsed_ns};
     view.rows = calloc(sums->count + 1, sizeof(*view.rows));
     int error = view.rows ? count_all(sums, &view) : -ENOMEM;
-    for (size_t i = 0; error == 0 && i < sums->count; i++)
-        if (since_mark_ns(&sums->rows[i]) > 0)
-            view.rows[view.count++] = make_row(&making, &sums->rows[i]);
+    for (size_t i = 0; error == 0 && i < sums->count; i++) {
+        const struct wait_row *row = &sums->rows[i];
+        struct wait_view_row *made = &view.rows[view.count];
+        if (since_mark_ns(row) == 0)
+            continue;
+        *made = (struct wait_view_row){.cause = row->cause,
+                                       .waits = row->waits - row->marked.waits,
+                                       .now = row->now,
+                                       .total_ns = since_mark_ns(row),
+                                       .longest_ns = row->longest_ns,
+                                       .stack = row->stack,
+                                       .most = row};
+        name_who(row, by, cgroups, made->who);
+        view.count++;
+    }
     if (error) {
         wait_view_finish(&view);
         return error;

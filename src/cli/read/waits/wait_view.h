@@ -2,9 +2,8 @@
 #ifndef WAIT_VIEW_H
 #define WAIT_VIEW_H
 
+#include "wait_cgroups.h"
 #include "wait_sums.h"
-
-#define WAIT_WHO_SIZE 256
 
 enum wait_by {
     WAIT_BY_PROGRAM,
@@ -13,9 +12,6 @@ enum wait_by {
     WAIT_BY_CGROUP,
     WAIT_BY_NOBODY, /* one row for each cause */
 };
-
-/* What a control group is called. cgroup: 0: of several */
-typedef void wait_name_cgroup_fn(void *context, uint64_t cgroup, char ret_who[WAIT_WHO_SIZE]);
 
 struct wait_view_row {
     const struct wait_cause *cause;
@@ -41,11 +37,11 @@ struct wait_view {
     uint64_t work_threads; /* that have waited for work only */
 };
 
-/* Since the last wait_sums_mark(), or the beginning.
+/* Since the last wait_sums_mark(), or the beginning. cgroups: have the names of control groups
  * Owner:   the caller finishes *ret_view
  * Errors:  -ENOMEM */
-int wait_view_make(const struct wait_sums *sums, uint64_t elapsed_ns, enum wait_by by, wait_name_cgroup_fn *name_cgroup,
-                   void *context, struct wait_view *ret_view);
+int wait_view_make(const struct wait_sums *sums, uint64_t elapsed_ns, enum wait_by by, struct wait_cgroups *cgroups,
+                   struct wait_view *ret_view);
 void wait_view_finish(struct wait_view *view);
 
 #endif

@@ -158,7 +158,7 @@ int wait_watch_read_with_holders(struct wait_watch *watch) {
 
 int wait_watch_view(struct wait_watch *watch, enum wait_by by, struct wait_view *ret_view) {
     const uint64_t elapsed_ns = (uint64_t)(watch->read_ns - watch->begin_ns);
-    return wait_view_make(&watch->sums, elapsed_ns, by, wait_cgroups_name, watch->cgroups, ret_view);
+    return wait_view_make(&watch->sums, elapsed_ns, by, watch->cgroups, ret_view);
 }
 
 void wait_watch_mark(struct wait_watch *watch) {

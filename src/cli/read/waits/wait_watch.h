@@ -9,7 +9,7 @@
 #include "wait_holders.h"
 #include "wait_view.h"
 
-/* Whose waits are looked at, as options say it. */
+/* The threads whose waits are looked at, by the options. */
 struct wait_scope {
     const struct attach_processes *processes; /* count 0: all */
     struct attach_cgroup cgroup;
@@ -56,7 +56,7 @@ void wait_watch_finish(struct wait_watch *watch);
  * Errors:  those of bpf(2) */
 int wait_watch_read(struct wait_watch *watch);
 
-/* The same, and looks who holds what is waited for now: for who shows it. Reads /proc. */
+/* The same, and looks for the holders of what is waited for now, for pages that show them. Reads /proc. */
 int wait_watch_read_with_holders(struct wait_watch *watch);
 
 /* Since the last mark. Owner and errors: as wait_view_make() */

@@ -56,28 +56,25 @@ static void write_row(struct json_writer *writer, struct wait_watch *watch, cons
     json_end(writer, '}');
 }
 
-static void write_lock(struct json_writer *writer, struct wait_watch *watch, const struct wait_row *row) {
-    const struct lock_place *place = lock_place_of(row->cause);
-    const char *access = lock_place_access(place);
-    json_begin(writer, NULL, '{');
-    json_text(writer, "lock", lock_place_name(place));
-    if (access)
-        json_text(writer, "access", access);
-    json_text(writer, "state", lock_place_state(place));
-    if (place->function[0])
-        json_text(writer, "function", place->function);
-    write_sums(writer, watch, row, "contentions");
-    json_end(writer, '}');
-}
-
 static void write_locks(struct json_writer *writer, struct wait_watch *watch) {
     const struct wait_sums *sums = &watch->locks->sums;
     const struct waits_losses lost = lock_watch_lost(watch->locks);
     json_count(writer, "lost_contentions", lost.no_room);
     json_count(writer, "skipped_contentions", lost.skipped);
     json_begin(writer, "locks", '[');
-    for (size_t i = 0; i < sums->count; i++)
-        write_lock(writer, watch, &sums->rows[i]);
+    for (size_t i = 0; i < sums->count; i++) {
+        const struct lock_place *place = lock_place_of(sums->rows[i].cause);
+        const char *access = lock_place_access(place);
+        json_begin(writer, NULL, '{');
+        json_text(writer, "lock", lock_place_name(place));
+        if (access)
+            json_text(writer, "access", access);
+        json_text(writer, "state", lock_place_state(place));
+        if (place->function[0])
+            json_text(writer, "function", place->function);
+        write_sums(writer, watch, &sums->rows[i], "contentions");
+        json_end(writer, '}');
+    }
     json_end(writer, ']');
 }
 

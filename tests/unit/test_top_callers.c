@@ -3,7 +3,7 @@
 
 #include "base.h"
 #include "testing.h"
-#include "top_callers_model.h"
+#include "top_callers.h"
 
 #define GROUPS_MAX 8
 
