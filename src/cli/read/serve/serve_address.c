@@ -15,7 +15,10 @@
 #include "base.h"
 #include "command.h"
 
-#define BACKLOG 4096 /* of connections not accepted yet: as many as the kernel allows, up to this */
+#define BACKLOG 4096           /* of connections not accepted yet: as many as the kernel allows, up to this */
+#define MAPPED_PREFIX_BYTES 12 /* of ::ffff:a.b.c.d */
+#define NETWORK_PREFIX_BYTES 8 /* of an IPv6 address */
+#define ANSWER_BYTES_MAX 1024  /* of a socket without extensions: about 100 */
 
 /* ---- Addresses as text -------------------------------------------------------------------------- */
 
@@ -79,17 +82,6 @@ static bool is_left_behind(const struct serve_address *address) {
            errno == ECONNREFUSED;
 }
 
-static int bind_and_listen(int fd, const struct serve_address *address) {
-    const int on = 1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    int error = try_to_bind(fd, address);
-    if (error == -EADDRINUSE && is_left_behind(address) && unlink(address->text) == 0)
-        error = try_to_bind(fd, address);
-    if (!error && listen(fd, BACKLOG) < 0)
-        error = negative_errno();
-    return error;
-}
-
 /* With the port that the system has chosen, if it was to choose. */
 static int make_url(const struct serve_address *address, struct serve_listener *listener) {
     union serve_socket_address bound = {.any.sa_family = AF_UNSPEC};
@@ -112,10 +104,18 @@ static int make_url(const struct serve_address *address, struct serve_listener *
 }
 
 int serve_listener_open(const struct serve_address *address, struct serve_listener *ret_listener) {
+    const int on = 1;
     struct serve_listener listener = {.fd = -1};
     const int family = address->socket_address.any.sa_family;
     CLEANUP_FD int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    int error = fd < 0 ? negative_errno() : bind_and_listen(fd, address);
+    int error = fd < 0 ? negative_errno() : 0;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (!error)
+        error = try_to_bind(fd, address);
+    if (error == -EADDRINUSE && is_left_behind(address) && unlink(address->text) == 0)
+        error = try_to_bind(fd, address);
+    if (!error && listen(fd, BACKLOG) < 0)
+        error = negative_errno();
     listener.fd = fd;
     if (!error)
         error = make_url(address, &listener);
@@ -139,11 +139,7 @@ void serve_listener_finish(struct serve_listener *listener) {
     listener->path = NULL;
 }
 
-#define MAPPED_PREFIX_BYTES 12 /* of ::ffff:a.b.c.d */
-#define NETWORK_PREFIX_BYTES 8 /* of an IPv6 address */
-#define ANSWER_BYTES_MAX 1024  /* of a socket without extensions: about 100 */
-
-/* ---- Addresses ---------------------------------------------------------------------------------- */
+/* ---- Clients ------------------------------------------------------------------------------------ */
 
 static struct serve_client client_of_address(const union serve_socket_address *peer) {
     struct serve_client client = {.address.s6_addr = {[10] = 0xff, [11] = 0xff}};
@@ -160,13 +156,6 @@ static struct serve_client client_of_address(const union serve_socket_address *p
     return client;
 }
 
-/* ---- Users -------------------------------------------------------------------------------------- */
-
-struct diag_request {
-    struct nlmsghdr header;
-    struct inet_diag_req_v2 request;
-};
-
 static void put_address(const union serve_socket_address *address, __be16 *ret_port, __be32 ret_address[4]) {
     *ret_port = address->any.sa_family == AF_INET6 ? address->ipv6.sin6_port : address->ipv4.sin_port;
     if (address->any.sa_family == AF_INET6)
@@ -181,19 +170,22 @@ static void put_address(const union serve_socket_address *address, __be16 *ret_p
 static bool find_user(int diag_fd, int fd, const union serve_socket_address *peer, uid_t *ret_uid) {
     union serve_socket_address own = {.any.sa_family = AF_UNSPEC};
     socklen_t own_bytes = sizeof(own);
-    union {
+    struct {
         struct nlmsghdr header;
-        char bytes[ANSWER_BYTES_MAX];
-    } answer;
-    if (getsockname(fd, &own.any, &own_bytes) < 0 || own.any.sa_family != peer->any.sa_family)
-        return false;
-    struct diag_request asked = {
+        struct inet_diag_req_v2 request;
+    } asked = {
         .header = {.nlmsg_len = sizeof(asked), .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST},
         .request = {.sdiag_family = (__u8)peer->any.sa_family,
                     .sdiag_protocol = IPPROTO_TCP,
                     .idiag_states = UINT32_MAX,
                     .id.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}},
     };
+    union {
+        struct nlmsghdr header;
+        char bytes[ANSWER_BYTES_MAX];
+    } answer;
+    if (getsockname(fd, &own.any, &own_bytes) < 0 || own.any.sa_family != peer->any.sa_family)
+        return false;
     struct inet_diag_sockid *id = &asked.request.id;
     put_address(peer, &id->idiag_sport, id->idiag_src);
     put_address(&own, &id->idiag_dport, id->idiag_dst);
@@ -214,8 +206,6 @@ static bool find_user(int diag_fd, int fd, const union serve_socket_address *pee
 int serve_client_open_diag(void) {
     return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 }
-
-/* ---- Clients ------------------------------------------------------------------------------------ */
 
 struct serve_client serve_client_of(int diag_fd, int fd, const union serve_socket_address *peer) {
     struct serve_client client = {.is_user = true};

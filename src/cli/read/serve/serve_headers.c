@@ -119,12 +119,6 @@ struct piece {
     size_t length;
 };
 
-/* The preference for text, from the most specific range that includes it. */
-struct liking {
-    int exactness; /* 0: no range includes it */
-    double quality;
-};
-
 static struct piece trim(struct piece piece) {
     while (piece.length > 0 && strchr(" \t", piece.text[0])) {
         piece.text++;
@@ -190,6 +184,7 @@ static struct range read_range(struct piece rest) {
     return range;
 }
 
+/* How specific a range is that includes text; 0: it does not. */
 static int text_exactness(const struct range *range) {
     if (is(range->type, "text/plain"))
         return range->version.length == 0 ? 3 : is(range->version, "0.0.4") ? 4 : 0;
@@ -198,17 +193,20 @@ static int text_exactness(const struct range *range) {
 
 bool serve_accept_prefers_protobuf(const char *accept) {
     struct piece rest = {accept, accept ? strlen(accept) : 0}, piece = {0};
-    struct liking text = {0, 0};
+    int text_exactness_most = 0;
+    double text_quality = 0; /* from the most specific range that includes text */
     double protobuf_quality = 0;
     while (next_piece(&rest, ',', &piece)) {
         const struct range range = read_range(piece);
         const int exactness = text_exactness(&range);
-        if (exactness > text.exactness ||
-            (exactness > 0 && exactness == text.exactness && range.quality > text.quality))
-            text = (struct liking){exactness, range.quality};
+        if (exactness > text_exactness_most ||
+            (exactness > 0 && exactness == text_exactness_most && range.quality > text_quality)) {
+            text_exactness_most = exactness;
+            text_quality = range.quality;
+        }
         if (is(range.type, "application/vnd.google.protobuf") && is(range.proto, "io.prometheus.client.MetricFamily") &&
             is(range.encoding, "delimited") && range.quality > protobuf_quality)
             protobuf_quality = range.quality;
     }
-    return protobuf_quality > 0 && protobuf_quality >= text.quality;
+    return protobuf_quality > 0 && protobuf_quality >= text_quality;
 }

@@ -36,14 +36,12 @@ static int add_target(struct serve_targets *targets, struct serve_target target)
         aggstats_profile_finish(&worse.profile);
         return 0;
     }
-    struct serve_target *grown = reallocarray(targets->targets, targets->count + 1, sizeof(*grown));
-    if (!grown) {
+    const int error = grow_array(&targets->targets, targets->count, sizeof(target));
+    if (error)
         aggstats_profile_finish(&target.profile);
-        return -ENOMEM;
-    }
-    targets->targets = grown;
-    targets->targets[targets->count++] = target;
-    return 0;
+    else
+        targets->targets[targets->count++] = target;
+    return error;
 }
 
 void serve_targets_finish(struct serve_targets *targets) {
@@ -104,28 +102,24 @@ static int add_profile(struct serve_source *source, struct serve_targets *target
 
 /* ---- Daemons ------------------------------------------------------------------------------------ */
 
-/* NULL: no memory */
-static struct serve_watched *find_watched(struct serve_source *source, const char *live) {
-    for (size_t i = 0; i < source->watched_count; i++)
-        if (strcmp(source->watched[i].live, live) == 0)
-            return &source->watched[i];
-    struct serve_watched *grown = reallocarray(source->watched, source->watched_count + 1, sizeof(*grown));
-    if (!grown)
-        return NULL;
-    source->watched = grown;
-    struct serve_watched *added = &grown[source->watched_count];
-    *added = (struct serve_watched){.live = strdup(live)};
-    source->watched_count += added->live != NULL;
-    return added->live ? added : NULL;
-}
-
-/* The state of a live file's daemon, judged by this scrape and those before. */
+/* The state of a live file's daemon, judged by this scrape and those before; without memory it works. */
 static struct daemon_state look_at(struct serve_source *source, const struct live_file *file) {
-    struct serve_watched *watched = file->info.recording ? find_watched(source, file->path) : NULL;
-    if (!watched)
-        return (struct daemon_state){.trouble = DAEMON_WORKS};
-    watched->is_seen = true;
-    return daemon_watch_look(&watched->watch, &file->profile, file->info.pid, 0);
+    const struct daemon_state works = {.trouble = DAEMON_WORKS};
+    size_t place = 0;
+    if (!file->info.recording)
+        return works;
+    while (place < source->watched_count && strcmp(source->watched[place].live, file->path) != 0)
+        place++;
+    if (place == source->watched_count) {
+        struct serve_watched added = {.live = strdup(file->path)};
+        if (!added.live || grow_array(&source->watched, place, sizeof(added)) != 0) {
+            free(added.live);
+            return works;
+        }
+        source->watched[source->watched_count++] = added;
+    }
+    source->watched[place].is_seen = true;
+    return daemon_watch_look(&source->watched[place].watch, &file->profile, file->info.pid, 0);
 }
 
 /* ---- All mounts --------------------------------------------------------------------------------- */

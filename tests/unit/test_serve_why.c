@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "serve_why.h"
 #include "testing.h"
-#include "wait_series.h"
 
 #define SECOND UINT64_C(1000000000)
 
