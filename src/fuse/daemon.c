@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "aggstats/slow.h"
-#include "background.h"
 #include "base.h"
 #include "config.h"
 #include "control_server.h"

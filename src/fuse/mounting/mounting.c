@@ -1,4 +1,4 @@
-/* From the command line to a mount whose requests are answered, and back. */
+/* From the command line to a mount whose requests are answered, and back; before, into the background. */
 #include "mounting.h"
 
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 #include <sys/sysinfo.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "mounts.h"
 #include "path.h"
 #include "quiet_thread.h"
+#include "str.h"
 #include "uring.h"
 #include "waiting.h"
 
@@ -27,23 +29,75 @@
 #define LOOK_EVERY_NS 2000000
 #define QUIET_LOOKS 3 /* checks in a row without a request in the queue */
 
+/* ---- The background ----------------------------------------------------------------------------- */
+
+/* Status 0 once the child is ready; its own exit status if it ends before (it has said why). */
+static void wait_for_child(int ready_fd, pid_t child) {
+    char byte;
+    ssize_t size;
+    do {
+        size = read(ready_fd, &byte, 1);
+    } while (size < 0 && errno == EINTR);
+    if (size == 1)
+        _exit(0);
+    int status = 0;
+    bool is_known = waitpid(child, &status, 0) == child;
+    if (is_known && WIFEXITED(status) && WEXITSTATUS(status) != 0)
+        _exit(WEXITSTATUS(status));
+    if (is_known && WIFSIGNALED(status))
+        log_message("cannot mount: the process in the background was ended by signal %d", WTERMSIG(status));
+    else
+        log_message("cannot mount: the process in the background ended by itself");
+    _exit(1);
+}
+
+int background_start(struct background *ret_background) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return negative_errno();
+    pid_t child = fork();
+    if (child < 0) {
+        int err = negative_errno();
+        close(ends[0]);
+        close(ends[1]);
+        return err;
+    }
+    if (child > 0) {
+        close(ends[1]);
+        wait_for_child(ends[0], child);
+    }
+    close(ends[0]);
+    setsid();
+    ret_background->ready_fd = ends[1];
+    return 0;
+}
+
+void background_ready(struct background *background) {
+    if (background->ready_fd < 0)
+        return;
+    log_to_syslog();
+    CLEANUP_FD int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd <= 2 && null_fd >= 0; fd++)
+        dup2(null_fd, fd);
+    if (chdir("/") < 0)
+        log_message("cannot leave the start directory: %s", strerror(errno));
+    write_all(background->ready_fd, "", 1);
+    close_fd(&background->ready_fd);
+}
+
+/* ---- The mount ---------------------------------------------------------------------------------- */
+
 static int add_option(struct fuse_args *args, const char *option) {
     return fuse_opt_insert_arg(args, 1, "-o") < 0 || fuse_opt_insert_arg(args, 2, option) < 0 ? -ENOMEM : 0;
 }
 
 /* Commas and backslashes would end the option. */
 static int add_source(struct fuse_args *args, const char *lower) {
-    CLEANUP_FREE char *option = malloc(sizeof("fsname=") + 2 * strlen(lower));
-    if (!option)
-        return -ENOMEM;
-    char *at = stpcpy(option, "fsname=");
-    for (; *lower; lower++) {
-        if (*lower == ',' || *lower == '\\')
-            *at++ = '\\';
-        *at++ = *lower;
-    }
-    *at = '\0';
-    return add_option(args, option);
+    CLEANUP_STR struct str option = {0};
+    str_add(&option, "fsname=");
+    for (; *lower; lower++)
+        str_addf(&option, "%s%c", *lower == ',' || *lower == '\\' ? "\\" : "", *lower);
+    return option.failed ? -ENOMEM : add_option(args, str_text(&option));
 }
 
 /* A mount is read-only as a whole or not at all: so only if nothing below it can be written to. */
@@ -154,22 +208,6 @@ int mounting_mount(struct mounting *mounting) {
     return err;
 }
 
-static int create_session(struct mounting *mounting, struct aggstats_clock clock) {
-    const struct loop_options options = {
-        .clock = clock,
-        .owner_uid = getuid(),
-        .single = mounting->options->single_threaded,
-        .plain = mounting->options->plain_workers,
-        .over_ring = mounting->options->over_ring,
-    };
-    int err = device_attach(mounting->fuse);
-    if (err == 0)
-        err = loop_create(mounting->fuse, &options, &mounting->loop);
-    if (err < 0)
-        log_message("cannot serve %s: %s", mounting->mountpoint, strerror(-err));
-    return err;
-}
-
 /* libfuse gives up if it cannot agree with the kernel, and says why. The kernel would keep a mount that refuses
  * everything. If the connection is gone already, loop_run() will find that. */
 static int negotiate(struct mounting *mounting) {
@@ -197,8 +235,19 @@ static int negotiate(struct mounting *mounting) {
 }
 
 int mounting_serve(struct mounting *mounting, struct aggstats_clock clock) {
-    int err = create_session(mounting, clock);
+    const struct loop_options options = {
+        .clock = clock,
+        .owner_uid = getuid(),
+        .single = mounting->options->single_threaded,
+        .plain = mounting->options->plain_workers,
+        .over_ring = mounting->options->over_ring,
+    };
+    int err = device_attach(mounting->fuse);
     if (err == 0)
+        err = loop_create(mounting->fuse, &options, &mounting->loop);
+    if (err < 0)
+        log_message("cannot serve %s: %s", mounting->mountpoint, strerror(-err));
+    else
         err = negotiate(mounting);
     if (err < 0)
         fuse_session_unmount(mounting->fuse);

@@ -1,5 +1,6 @@
 /* The mount: made with libfuse, negotiated with the kernel, and ended. The file system is mounted first and served
- * later, so that its device number is known before the first request. All functions print errors. */
+ * later, so that its device number is known before the first request. All functions print errors. Before it is mounted, the
+ * daemon goes into the background: the starting process waits until the mount works, and exits with its outcome. */
 #ifndef MOUNTING_H
 #define MOUNTING_H
 
@@ -10,6 +11,16 @@
 #include "glue.h"
 #include "loop.h"
 #include "options.h"
+
+struct background {
+    int ready_fd; /* -1: in the foreground */
+};
+
+/* Forks. The child returns here, still with the terminal's stderr; the parent waits and exits. */
+int background_start(struct background *ret_background);
+
+/* Lets the parent exit with status 0, and gives up the terminal and the current directory. */
+void background_ready(struct background *background);
 
 struct mounting {
     const struct options *options; /* borrowed, like the next three; libfuse's part of the options is changed */

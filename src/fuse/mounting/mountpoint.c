@@ -1,7 +1,6 @@
 /* What is at the mount point before; finding and removing our mount. */
 #include "mountpoint.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base.h"
+#include "dir.h"
 #include "log.h"
 #include "mounts.h"
 #include "path.h"
@@ -35,13 +35,11 @@ int mountpoint_check(const char *mountpoint, const char *lower_name) {
 }
 
 void mountpoint_warn_of_hidden(const char *mountpoint, const char *lower) {
-    DIR *dir = strcmp(mountpoint, lower) != 0 ? opendir(mountpoint) : NULL;
+    CLEANUP_DIR DIR *dir = strcmp(mountpoint, lower) != 0 ? opendir(mountpoint) : NULL;
     const struct dirent *entry;
     bool found = false;
     while (dir && !found && (entry = readdir(dir)))
         found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    if (dir)
-        closedir(dir);
     if (found)
         log_message("warning: %s is not empty: what is in it is hidden until osproffs is unmounted", mountpoint);
 }
@@ -105,57 +103,32 @@ static bool leads_there(const struct search *search, int dir_fd, const char *nam
     return read_link(dir_fd, name, target, sizeof(target)) == 0 && path_below(target, search->path);
 }
 
-static DIR *open_dir_at(int dir_fd, const char *name) {
-    CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (dir)
-        steal_fd(&fd);
-    return dir;
-}
-
-/* Calls check() with each numbered entry, until it returns true or the time is up. Returns its last result. */
-static bool any_numbered(DIR *dir, struct search *search, void *context,
-                         bool (*check)(struct search *search, int dir_fd, const char *name, void *context)) {
-    bool found = false;
-    for (const struct dirent *entry;
-         !found && read_clock_ns(CLOCK_MONOTONIC) < search->end_ns && (entry = readdir(dir));)
-        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
-            found = check(search, dirfd(dir), entry->d_name, context);
-    return found;
-}
-
-static bool is_open_there(struct search *search, int dir_fd, const char *name, void *context) {
-    (void)context;
-    return leads_there(search, dir_fd, name);
-}
-
 /* A process in another mount namespace does not see our mount anyway. */
-static bool look_at_process(struct search *search, int dir_fd, const char *name, void *context) {
-    struct mountpoint_users *users = context;
+static bool is_user(const struct search *search, int proc_fd, const char *process) {
     char namespace[sizeof(search->namespace)];
-    pid_t process = (pid_t)strtol(name, NULL, 10);
-    CLEANUP_FD int process_fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (process == getpid() || process_fd < 0 || read_link(process_fd, "ns/mnt", namespace, sizeof(namespace)) < 0 ||
+    CLEANUP_FD int process_fd = openat(proc_fd, process, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (process_fd < 0 || read_link(process_fd, "ns/mnt", namespace, sizeof(namespace)) < 0 ||
         strcmp(namespace, search->namespace) != 0)
         return false;
-    bool is_user = leads_there(search, process_fd, "cwd");
-    DIR *files = is_user ? NULL : open_dir_at(process_fd, "fd");
-    if (files) {
-        is_user = any_numbered(files, search, NULL, is_open_there);
-        closedir(files);
-    }
-    if (is_user && users->count++ == 0)
-        users->first = process;
-    return false;
+    bool found = leads_there(search, process_fd, "cwd");
+    CLEANUP_DIR DIR *files = found ? NULL : open_dir_at(process_fd, "fd");
+    for (const struct dirent *entry;
+         files && !found && read_clock_ns(CLOCK_MONOTONIC) < search->end_ns && (entry = readdir(files));)
+        found = entry->d_name[0] != '.' && leads_there(search, dirfd(files), entry->d_name);
+    return found;
 }
 
 void mountpoint_find_users(const char *path, struct mountpoint_users *ret_users) {
     struct search search = {.path = path, .end_ns = read_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS};
     *ret_users = (struct mountpoint_users){.count = 0};
-    DIR *processes = open_dir_at(AT_FDCWD, "/proc");
-    if (processes && read_link(AT_FDCWD, "/proc/self/ns/mnt", search.namespace, sizeof(search.namespace)) == 0)
-        any_numbered(processes, &search, ret_users, look_at_process);
+    CLEANUP_DIR DIR *processes = opendir("/proc");
+    const bool is_known = read_link(AT_FDCWD, "/proc/self/ns/mnt", search.namespace, sizeof(search.namespace)) == 0;
+    for (const struct dirent *entry;
+         processes && is_known && read_clock_ns(CLOCK_MONOTONIC) < search.end_ns && (entry = readdir(processes));) {
+        const pid_t process = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (process > 0 && process != getpid() && is_user(&search, dirfd(processes), entry->d_name) &&
+            ret_users->count++ == 0)
+            ret_users->first = process;
+    }
     ret_users->are_all = read_clock_ns(CLOCK_MONOTONIC) < search.end_ns;
-    if (processes)
-        closedir(processes);
 }

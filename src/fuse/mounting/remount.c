@@ -147,36 +147,30 @@ static const char *find_settled(const struct options *options, const struct moun
     return options->no_atime && !mounts_has_option(mount->options, "noatime") ? "noatime" : NULL;
 }
 
-static int change_mount(const char *path, const struct change *change) {
-    if (mount(NULL, path, NULL, MS_REMOUNT | change->flags, NULL) == 0)
-        return 0;
-    int err = negative_errno();
-    const char *why = err == -EPERM                                ? "only root may: "
-                      : err == -EBUSY && change->flags & MS_RDONLY ? "files are open for writing there: "
-                                                                   : "";
-    log_message("cannot remount %s: %s%s", path, why, strerror(-err));
-    return err;
-}
-
 int remount(const struct options *options, int argc, char **argv) {
     CLEANUP_MOUNTS struct mounts_table table;
-    struct mounts_entry mount;
+    struct mounts_entry own;
     struct change change;
     mounts_open(&table);
-    if (!find_own(options, &table, &mount))
+    if (!find_own(options, &table, &own))
         return 1;
-    const char *settled = find_settled(options, &mount);
+    const char *settled = find_settled(options, &own);
     if (settled) {
         log_message("cannot remount %s with %s: that is settled when it is mounted; unmount it, and mount it anew",
-                    mount.path, settled);
+                    own.path, settled);
         return 1;
     }
-    if (read_change(&mount, argc, argv, &change) < 0)
+    if (read_change(&own, argc, argv, &change) < 0)
         return 2;
-    if (change_mount(mount.path, &change) < 0)
+    if (mount(NULL, own.path, NULL, MS_REMOUNT | change.flags, NULL) < 0) {
+        const char *why = errno == EPERM                               ? "only root may: "
+                          : errno == EBUSY && change.flags & MS_RDONLY ? "files are open for writing there: "
+                                                                       : "";
+        log_message("cannot remount %s: %s%s", own.path, why, strerror(errno));
         return 1;
+    }
     if (change.kept[0])
         log_message("note: %s: as when %s was mounted; remounting changes only what osproffs(1) says", change.kept,
-                    mount.path);
+                    own.path);
     return 0;
 }
