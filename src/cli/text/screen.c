@@ -9,27 +9,25 @@
 
 #include "base.h"
 
-static int clamp_width(long width) {
-    if (width < SCREEN_WIDTH_MIN)
-        return SCREEN_WIDTH_MIN;
-    return width > SCREEN_WIDTH_MAX ? SCREEN_WIDTH_MAX : (int)width;
-}
-
 /* https://no-color.org: NO_COLOR, set and not empty, means no colour. */
 struct screen screen_of(FILE *stream, int width, bool ascii) {
-    const char *columns = getenv("COLUMNS");
+    const char *variable = getenv("COLUMNS");
     const char *no_colour = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
     struct winsize size;
     char *end = NULL;
-    long natural = columns ? strtol(columns, &end, 10) : 0;
-    if (!columns || end == columns || *end != '\0' || natural <= 0)
-        natural = 80;
-    if (width <= 0 && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        natural = size.ws_col;
+    long columns = variable ? strtol(variable, &end, 10) : 0;
+    if (!variable || end == variable || *end != '\0' || columns <= 0)
+        columns = 80;
+    if (width > 0)
+        columns = width;
+    else if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        columns = size.ws_col;
     return (struct screen){
         .stream = stream,
-        .width = clamp_width(width > 0 ? width : natural),
+        .width = (int)(columns < SCREEN_WIDTH_MIN   ? SCREEN_WIDTH_MIN
+                       : columns > SCREEN_WIDTH_MAX ? SCREEN_WIDTH_MAX
+                                                    : columns),
         .ascii = ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
         .colour = isatty(fileno(stream)) && !(no_colour && no_colour[0]) && terminal && strcmp(terminal, "dumb") != 0,
     };
@@ -54,12 +52,21 @@ void screen_ink(const struct screen *screen, enum ink ink) {
         fputs(sequences[ink], screen->stream);
 }
 
-void screen_print(const struct screen *screen, enum ink ink, const char *text) {
+/* Plain text has no marks of its own. */
+static void begin_ink(const struct screen *screen, enum ink ink) {
     if (ink != INK_PLAIN)
         screen_ink(screen, ink);
-    fputs(text, screen->stream);
+}
+
+static void end_ink(const struct screen *screen, enum ink ink) {
     if (ink != INK_PLAIN)
         screen_ink(screen, INK_PLAIN);
+}
+
+void screen_print(const struct screen *screen, enum ink ink, const char *text) {
+    begin_ink(screen, ink);
+    fputs(text, screen->stream);
+    end_ink(screen, ink);
 }
 
 void screen_print_right(const struct screen *screen, enum ink ink, const char *text, int columns) {
@@ -76,14 +83,12 @@ static void put_character(const struct screen *screen, const char *character, si
 }
 
 void screen_print_untrusted(const struct screen *screen, enum ink ink, const char *text) {
-    if (ink != INK_PLAIN)
-        screen_ink(screen, ink);
     const char *character;
     size_t length;
+    begin_ink(screen, ink);
     while ((length = next_character(&text, &character)) > 0)
         put_character(screen, character, length);
-    if (ink != INK_PLAIN)
-        screen_ink(screen, INK_PLAIN);
+    end_ink(screen, ink);
 }
 
 static const char *skip_characters(const char *text, int count) {
@@ -150,8 +155,9 @@ struct units_text screen_firm(struct units_text value) {
     return value;
 }
 
-void screen_print_words(const struct screen *screen, int indent, int further, const char *text) {
+void screen_print_words(const struct screen *screen, enum ink ink, int indent, int further, const char *text) {
     const char *character;
+    begin_ink(screen, ink);
     int column = fprintf(screen->stream, "%*s", indent, "");
     for (bool is_first = true; *text; is_first = false) {
         const size_t length = strcspn(text, " ");
@@ -174,6 +180,7 @@ void screen_print_words(const struct screen *screen, int indent, int further, co
         text += *text == ' ';
     }
     putc('\n', screen->stream);
+    end_ink(screen, ink);
 }
 
 /* Columns up to the next blank, or the end. */
@@ -185,8 +192,9 @@ static int columns_to_blank(const char *text) {
     return columns;
 }
 
-void screen_print_wrapped(const struct screen *screen, int column, int indent, const char *text) {
+void screen_print_wrapped(const struct screen *screen, enum ink ink, int column, int indent, const char *text) {
     const char *character;
+    begin_ink(screen, ink);
     while (*text) {
         const char *start = text;
         const int needed = *text == ' ' ? 1 + columns_to_blank(text + 1) : 1;
@@ -200,4 +208,5 @@ void screen_print_wrapped(const struct screen *screen, int column, int indent, c
         column++;
     }
     putc('\n', screen->stream);
+    end_ink(screen, ink);
 }

@@ -57,15 +57,15 @@ struct units_text screen_firm(struct units_text value);
 
 /* Prints words with blanks between them, or new lines where they do not fit, then a new line.
  * indent, further: blanks before the first line, and before the others */
-void screen_print_words(const struct screen *screen, int indent, int further, const char *text);
+void screen_print_words(const struct screen *screen, enum ink ink, int indent, int further, const char *text);
 
 static inline void screen_print_sentence(const struct screen *screen, int indent, const char *text) {
-    screen_print_words(screen, indent, 2 * indent, text);
+    screen_print_words(screen, INK_PLAIN, indent, 2 * indent, text);
 }
 
 /* Prints text from a file, from a column of the line on, then a new line. If it does not fit it is broken, at a blank
  * if there is one, and goes on behind `indent` blanks. */
-void screen_print_wrapped(const struct screen *screen, int column, int indent, const char *text);
+void screen_print_wrapped(const struct screen *screen, enum ink ink, int column, int indent, const char *text);
 
 /* Prints text from a file: characters that a terminal obeys become '?'. */
 void screen_print_untrusted(const struct screen *screen, enum ink ink, const char *text);

@@ -46,7 +46,7 @@ static inline const char *sheet_text_of(const struct sheet *sheet, const struct 
 /* Behind the last cell. */
 const struct sheet_cell *sheet_block_end(const struct sheet *sheet, const struct sheet_block *block);
 
-/* Whether it has not given way, and its table has what it speaks of. shown: columns of the table before, as bits */
+/* False if the block has given way, or needs a column that the table before does not show. shown: its columns, as bits */
 bool sheet_block_is_there(const struct sheet *sheet, const struct sheet_block *block, unsigned shown);
 
 /* Steps over the rows of a table. A zeroed row is before the first. Returns false behind the last */

@@ -125,14 +125,6 @@ static void go_to(const struct screen *screen, int at, int column) {
     fprintf(screen->stream, "%*s", column - at, "");
 }
 
-static void put_wrapped(const struct screen *screen, int column, int indent, enum ink ink, const char *text) {
-    if (ink != INK_PLAIN)
-        screen_ink(screen, ink);
-    screen_print_wrapped(screen, column, indent, text);
-    if (ink != INK_PLAIN)
-        screen_ink(screen, INK_PLAIN);
-}
-
 /* What there is room for.
  * Owner:   the caller frees it. Returns NULL without memory */
 static char *cut(const struct screen *screen, enum sheet_kind kind, const char *text, int columns) {
@@ -194,7 +186,7 @@ static void put_row(const struct layout *layout, const struct sheet_row *row) {
         const int begin = end + gap_before(block, i);
         if (column->kind == SHEET_TEXT) {
             go_to(screen, at, layout->texts);
-            put_wrapped(screen, layout->texts, layout->texts, ink, text);
+            screen_print_wrapped(screen, ink, layout->texts, layout->texts, text);
             return;
         }
         end += layout->widths[i];
@@ -222,7 +214,8 @@ static unsigned put_table(const struct sheet *sheet, const struct screen *screen
         put_row(&layout, &row);
         for (size_t more = 0; more < row.more_count; more++) {
             fprintf(screen->stream, "%*s", layout.texts, "");
-            put_wrapped(screen, layout.texts, layout.texts, row.more[more].ink, sheet_text_of(sheet, &row.more[more]));
+            screen_print_wrapped(screen, row.more[more].ink, layout.texts, layout.texts,
+                                 sheet_text_of(sheet, &row.more[more]));
         }
     }
     return layout.shown;
@@ -362,15 +355,11 @@ unsigned sheet_terminal_put(const struct sheet *sheet, const struct screen *scre
         break;
     case FORM_SENTENCE:
     case FORM_WORDS:
-        if (cell->ink != INK_PLAIN)
-            screen_ink(screen, cell->ink);
-        screen_print_words(screen, block->indent, block->form == FORM_WORDS ? 2 : 2 * block->indent, text);
-        if (cell->ink != INK_PLAIN)
-            screen_ink(screen, INK_PLAIN);
+        screen_print_words(screen, cell->ink, block->indent, block->form == FORM_WORDS ? 2 : 2 * block->indent, text);
         break;
     case FORM_TEXT:
         fprintf(screen->stream, "%*s", block->indent, "");
-        put_wrapped(screen, block->indent, 2 * block->indent, cell->ink, text);
+        screen_print_wrapped(screen, cell->ink, block->indent, 2 * block->indent, text);
         break;
     case FORM_KEYED:
         screen_print_key(screen, text);
@@ -378,7 +367,7 @@ unsigned sheet_terminal_put(const struct sheet *sheet, const struct screen *scre
         break;
     case FORM_ENTRY:
         screen_print_key(screen, text);
-        screen_print_wrapped(screen, columns < SCREEN_KEY_COLUMNS ? SCREEN_KEY_COLUMNS : columns + 1,
+        screen_print_wrapped(screen, INK_PLAIN, columns < SCREEN_KEY_COLUMNS ? SCREEN_KEY_COLUMNS : columns + 1,
                              SCREEN_KEY_COLUMNS, sheet_text_of(sheet, cell + 1));
         break;
     case FORM_LIST:

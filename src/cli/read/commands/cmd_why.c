@@ -116,11 +116,8 @@ static enum status why(const struct why_command *options) {
     if (input_load(options->profile, &layer, &input) < 0)
         return STATUS_TROUBLE;
     const struct daemon_state daemon = daemon_state_find(&input);
-    if (!options->json && daemon_state_warn(&daemon, warning)) {
-        screen_ink(&screen, INK_WARNING);
-        screen_print_sentence(&screen, 0, warning);
-        screen_ink(&screen, INK_PLAIN);
-    }
+    if (!options->json && daemon_state_warn(&daemon, warning))
+        screen_print_words(&screen, INK_WARNING, 0, 0, warning);
     if (options->json && daemon_state_add_labels(&daemon, &input.profile) != 0)
         complain("cannot tell the state of the daemon: no memory");
     enum status status = why_page_has_any(&input.profile) ? print(options, &screen, &input.profile)
