@@ -58,14 +58,16 @@ static int write_report(const struct options *options, const struct report *with
 
 /* ---- Two profiles ------------------------------------------------------------------------------- */
 
-/* Prints the comparison, and writes the page. a, b: as they were read. Errors: reported to the user */
-static int print_result(const struct options *options, const struct compare_result *result,
-                        const struct aggstats_profile *a, const struct aggstats_profile *b, struct subject *subject) {
+/* Prints the comparison, and writes the page. a, b: as they were read */
+static enum status compare_loaded(const struct options *options, const struct aggstats_profile *a,
+                                  const struct aggstats_profile *b, struct subject *subject) {
+    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
+    struct compare_result result = {0};
     struct calibration a_times = {0};
     struct calibration b_times = {0};
     struct report_again again;
     const struct comparison comparison = {
-        .result = result,
+        .result = &result,
         .a_name = options->names[0],
         .b_name = options->names[1],
         .all = options->all,
@@ -73,34 +75,25 @@ static int print_result(const struct options *options, const struct compare_resu
         .a_times = &a_times,
         .b_times = &b_times,
     };
-    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
     const struct report report = {.name = comparison.b_name, .again = &again, .comparison = &comparison};
-    if (options->json)
-        comparison_print_json(&comparison);
-    if ((options->json || options->quiet) && !options->report)
-        return 0;
-    if (!options->no_labels)
-        calibration_for_pair(a, b, &a_times, &b_times);
-    if (!options->quiet && !options->json)
-        comparison_print(&comparison, &screen);
-    report_format_again(options->names, 1, options->names + 1, 1, "", &again);
-    int error = write_report(options, &report, subject);
-    calibration_finish(&a_times);
-    calibration_finish(&b_times);
-    return error;
-}
-
-static enum status compare_loaded(const struct options *options, const struct aggstats_profile *a,
-                                  const struct aggstats_profile *b, struct subject *subject) {
-    struct compare_result result = {0};
+    const bool is_page = !options->json && !options->quiet;
     int error = compare_profiles(a, b, &options->compare, &result);
     if (error) {
-        comparison_complain(options->names[0], options->names[1], a, error);
+        comparison_complain(comparison.a_name, comparison.b_name, a, error);
         return STATUS_TROUBLE;
     }
     enum status status = result.different_count > 0 ? STATUS_NOT_SO : STATUS_OK;
-    if (print_result(options, &result, a, b, subject) != 0)
+    if (!options->no_labels && (is_page || options->report))
+        calibration_for_pair(a, b, &a_times, &b_times);
+    if (options->json)
+        comparison_print_json(&comparison);
+    if (is_page)
+        comparison_print(&comparison, &screen);
+    report_format_again(options->names, 1, options->names + 1, 1, "", &again);
+    if (write_report(options, &report, subject) != 0)
         status = STATUS_TROUBLE;
+    calibration_finish(&a_times);
+    calibration_finish(&b_times);
     compare_finish(&result);
     return status;
 }
