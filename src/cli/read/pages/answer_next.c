@@ -14,7 +14,7 @@
 
 struct list {
     struct sheet *sheet;
-    const unsigned *ranks; /* of the first, the second, and those behind it */
+    const unsigned *ranks; /* [3]: of the first, the second, and all further commands */
     size_t count;
 };
 

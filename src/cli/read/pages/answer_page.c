@@ -531,7 +531,7 @@ static void put_tables_of_peaks(const struct putting *it) {
 
 /* ---- Groups ------------------------------------------------------------------------------------- */
 
-/* Those of a grouping: the busiest, and those with a share that matters. */
+/* The busiest group of a grouping, and all groups with at least ANSWER_SHARE_MIN of the time. */
 static void put_groups(const struct putting *it, enum aggstats_grouping grouping) {
     const struct screen *screen = &it->sheet->screen;
     const int columns = screen->width < 80                        ? NAME_COLUMNS_NARROW
@@ -642,7 +642,7 @@ static void put_moved(const struct putting *it) {
         sheet_entry(it->sheet, FORM_ENTRY, "bytes", "none read or written");
 }
 
-/* Kinds that do not fit are counted as others. Searches for what is not there follow what is a failure for certain. That
+/* Kinds without room are counted as others. Searches for what is not there follow what is a failure for certain. That
  * nothing failed is not known where some calls are not told. */
 static void put_failed(const struct putting *it) {
     const struct answer_model *model = it->model;

@@ -33,7 +33,7 @@ struct answer_page {
 /* What operations of a disk are that end with _QUEUED. */
 #define ANSWER_QUEUED "..._QUEUED: how long these requests waited before the disk got them."
 
-/* Puts it on a sheet; what matters less has a rank, so that sheet_fit() makes a screen of it. */
+/* Puts the page on a sheet. Minor parts have ranks, so sheet_fit() can cut the page to a screen. */
 void answer_page_put(struct sheet *sheet, const struct answer_page *page);
 
 /* Says how long programs waited for locks that the mount does not forward. */
@@ -53,8 +53,8 @@ void answer_next_put_layer(struct sheet *sheet, const char *name, const char *la
 /* An argument, quoted for a shell if necessary. Owner: the caller frees it. Returns NULL without memory */
 char *answer_next_quote(const char *argument);
 
-/* Whether a label with the arguments of a command is that command for a shell. It has them without quotes, so that those
- * which need some, and what was cut, cannot be run again. */
+/* Whether a label with the arguments of a command is that command for a shell. The label has no quotes, so a command that
+ * needs quotes, or was cut, cannot be run again. */
 bool answer_next_can_be_typed(const char *command);
 
 /* The command that looks for slow calls of a result of osprof run again, as far as its words are known for certain.

@@ -128,29 +128,26 @@ static int load_and_compare(const struct compare_sets *sets, const struct name_s
     return err;
 }
 
-static int list_names(const struct compare_sets *sets, struct name_set *a, struct name_set *b) {
-    int err = sets->directory ? name_set_in(sets->directory, "a-", a) : name_set_of(sets->a, sets->a_count, a);
-    if (!err)
-        err = sets->directory ? name_set_in(sets->directory, "b-", b) : name_set_of(sets->b, sets->b_count, b);
-    if (err && sets->directory)
-        complain("cannot read directory %s: %s", sets->directory, strerror(-err));
-    if (err || (a->count > 0 && b->count > 0))
-        return err;
-    if (sets->directory)
-        complain(
-            "%s holds no runs to compare: files a-*.osprof and b-*.osprof, as osprof run --vs --repeat -p writes them",
-            sets->directory);
-    else
-        complain("nothing to compare: a list names no profile");
-    return -ENOENT;
-}
-
 int compare_sets(const struct compare_sets *sets, struct compared_sets *ret_sets) {
+    const char *directory = sets->directory;
     struct name_set a = {0};
     struct name_set b = {0};
     if (!require_part(PART_STATISTICS, "compare sets of runs"))
         return -ENOTSUP;
-    int err = list_names(sets, &a, &b);
+    int err = directory ? name_set_in(directory, "a-", &a) : name_set_of(sets->a, sets->a_count, &a);
+    if (!err)
+        err = directory ? name_set_in(directory, "b-", &b) : name_set_of(sets->b, sets->b_count, &b);
+    if (err && directory) {
+        complain("cannot read directory %s: %s", directory, strerror(-err));
+    } else if (!err && (a.count == 0 || b.count == 0)) {
+        err = -ENOENT;
+        if (directory)
+            complain("%s holds no runs to compare: files a-*.osprof and b-*.osprof, as osprof run --vs --repeat -p "
+                     "writes them",
+                     directory);
+        else
+            complain("nothing to compare: a list names no profile");
+    }
     if (!err)
         err = load_and_compare(sets, &a, &b, ret_sets);
     name_set_finish(&a);

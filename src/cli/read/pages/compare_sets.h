@@ -27,7 +27,7 @@ struct compare_sets {
 /* Points into itself: not to be moved. */
 struct compared_sets {
     struct verdict_result result;
-    struct verdict_page page; /* of it, for all ways to print it */
+    struct verdict_page page; /* of the result, for all ways to print */
     char a_name[512];
     char b_name[512];
 };

@@ -41,16 +41,6 @@ const char *comparison_list_name(enum compare_list list) {
     return names[list];
 }
 
-const char *comparison_change_name(enum peak_change change) {
-    static const char *const names[] = {
-        [PEAK_STAYED] = "stayed",
-        [PEAK_MOVED] = "moved",
-        [PEAK_APPEARED] = "appeared",
-        [PEAK_VANISHED] = "vanished",
-    };
-    return names[change];
-}
-
 /* ---- Words -------------------------------------------------------------------------------------- */
 
 static void format_score(const struct page *page, double score, char ret_text[SCORE_TEXT_SIZE]) {
@@ -60,11 +50,12 @@ static void format_score(const struct page *page, double score, char ret_text[SC
 }
 
 /* "2.35", "1,370" */
-static void format_factor(double factor, char ret_text[UNITS_TEXT_SIZE]) {
-    if (factor < 99.95)
-        snprintf(ret_text, UNITS_TEXT_SIZE, "%.3g", factor);
-    else
-        units_format_count((uint64_t)fmin(factor, 0x1p63), ret_text);
+static struct units_text factor_text(double factor) {
+    struct units_text text;
+    if (factor >= 99.95)
+        return units_count((uint64_t)fmin(factor, 0x1p63));
+    snprintf(text.text, sizeof(text.text), "%.3g", factor);
+    return text;
 }
 
 static struct units_text place_of(const struct page *page, const struct peak *peak) {
@@ -72,13 +63,15 @@ static struct units_text place_of(const struct page *page, const struct peak *pe
 }
 
 /* "2.0", "0.48", "1,370", "<0.001" */
-static void format_times(double ratio, char ret_text[UNITS_TEXT_SIZE]) {
+static struct units_text times_text(double ratio) {
+    struct units_text text;
+    if (ratio >= 9.95 || (ratio < 0.0995 && ratio >= TIMES_SHOWN_MIN))
+        return factor_text(ratio);
     if (ratio < TIMES_SHOWN_MIN)
-        snprintf(ret_text, UNITS_TEXT_SIZE, "<%g", TIMES_SHOWN_MIN);
-    else if (ratio >= 9.95 || ratio < 0.0995)
-        format_factor(ratio, ret_text);
+        snprintf(text.text, sizeof(text.text), "<%g", TIMES_SHOWN_MIN);
     else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "%.*f", fabs(ratio - 1) < 0.2 ? 2 : 1 + (ratio < 1), ratio);
+        snprintf(text.text, sizeof(text.text), "%.*f", fabs(ratio - 1) < 0.2 ? 2 : 1 + (ratio < 1), ratio);
+    return text;
 }
 
 /* ---- Heading ------------------------------------------------------------------------------------ */
@@ -101,11 +94,11 @@ static void put_profile(const struct page *page, const char *key, const char *na
         sheet_span(sheet, INK_PLAIN, "; incomplete");
 }
 
-/* Labels that differ: where and how they were taken. */
+/* Labels with different values: where and how the profiles were taken. */
 static void put_differing_labels(const struct page *page) {
     static const struct {
         const char *key;
-        const char *missing; /* what it means that there is no such label */
+        const char *missing; /* the meaning of a missing label */
     } labels[] = {
         {"layer", "(unknown)"}, {"host", "(unknown)"},   {"lower", "(unknown)"}, {"cache", "(unknown)"},
         {"data", "copy"},       {"workers", "adaptive"}, {"io_uring", "no"},     {"locks", "not forwarded"},
@@ -170,7 +163,7 @@ static void put_heading(const struct page *page) {
 
 /* ---- Table -------------------------------------------------------------------------------------- */
 
-/* Ratios stand behind the figures that they are of. */
+/* A ratio follows its two figures. */
 enum column {
     COLUMN_NAME,
     COLUMN_LIST,
@@ -202,28 +195,7 @@ static void add_mean(struct sheet *sheet, double calls, double latency_cycles) {
 }
 
 static void add_ratio(struct sheet *sheet, double ratio) {
-    char text[UNITS_TEXT_SIZE] = "-";
-    if (ratio > 0)
-        format_times(ratio, text);
-    sheet_add(sheet, text);
-}
-
-static void add_op(const struct page *page, const struct compare_op *op) {
-    struct sheet *sheet = page->sheet;
-    sheet_add(sheet, op->name);
-    sheet_ink(sheet, op->list == COMPARE_CHANGED ? INK_STRONG : INK_PLAIN);
-    sheet_add(sheet, comparison_list_name(op->list));
-    add_mean(sheet, (double)op->a_finished, (double)op->a->total_cycles);
-    add_mean(sheet, (double)op->b_finished, (double)op->b->total_cycles);
-    add_ratio(sheet, op->mean_ratio);
-    sheet_add_count(sheet, op->a->calls);
-    sheet_add_count(sheet, op->b->calls);
-    add_ratio(sheet, op->calls_ratio);
-    if (op->verdict == COMPARE_ONE_SIDED)
-        sheet_add(sheet, "-");
-    else
-        sheet_addf(sheet, "%.2f", op->scores[page->result->options.method]);
-    sheet_add(sheet, comparison_verdict_name(op->verdict));
+    sheet_add(sheet, ratio > 0 ? times_text(ratio).text : "-");
 }
 
 /* ---- An op -------------------------------------------------------------------------------------- */
@@ -232,17 +204,16 @@ static void add_op(const struct page *page, const struct compare_op *op) {
 static void put_change(const struct page *page, const char *what, uint64_t from, uint64_t to, struct units_text a,
                        struct units_text b) {
     const double ratio = from > 0 ? (double)to / (double)from : 0;
-    char factor[UNITS_TEXT_SIZE];
+    const struct units_text factor = factor_text(ratio >= 1 || ratio == 0 ? ratio : (double)from / (double)to);
     if (from == to) {
         sheet_line(page->sheet, 2, "%s %s, as before", what, a.text);
         return;
     }
     sheet_line(page->sheet, 2, "%s %s %s %s: ", what, a.text, page->arrow, b.text);
-    format_factor(ratio >= 1 || ratio == 0 ? ratio : (double)from / (double)to, factor);
     if (from == 0 || to == 0)
         sheet_span(page->sheet, INK_PLAIN, "%s", to > from ? "new" : "gone");
     else if (to / 2.0 > (double)from || from / 2.0 > (double)to)
-        sheet_span(page->sheet, INK_PLAIN, "%s times %s", factor, to > from ? "as much" : "less");
+        sheet_span(page->sheet, INK_PLAIN, "%s times %s", factor.text, to > from ? "as much" : "less");
     else
         sheet_span(page->sheet, INK_PLAIN, "%+.1f %%", 100 * ((double)to - (double)from) / (double)from);
 }
@@ -349,7 +320,6 @@ static void put_what(const struct page *page, const struct compare_op *op, const
     const bool is_small = is_small_mean && fabs(op->calls_ratio - 1) < least;
     const bool has_mean = !is_same_mean && (is_small || !is_small_mean);
     const bool has_calls = is_small ? op->a->calls != op->b->calls : fabs(op->calls_ratio - 1) >= least;
-    char times[UNITS_TEXT_SIZE];
     CLEANUP_STR struct str text = {0};
     if ((op->a_finished == 0) != (op->b_finished == 0)) {
         sheet_span(page->sheet, INK_PLAIN, ": only in %s", op->a_finished > 0 ? "A" : "B");
@@ -360,16 +330,15 @@ static void put_what(const struct page *page, const struct compare_op *op, const
     } else if (op->list == COMPARE_SAME) {
         str_add(&text, "is the same");
     } else {
-        format_times(op->mean_ratio, times);
         if (has_mean && op->mean_ratio > 0)
-            str_addf(&text, "took %s times as long", times);
+            str_addf(&text, "took %s times as long", times_text(op->mean_ratio).text);
         else if (has_mean)
             str_addf(&text, "took %s a call after %s",
                      units_cycles(units, (double)op->b->total_cycles / (double)op->b_finished).text,
                      units_cycles(units, (double)op->a->total_cycles / (double)op->a_finished).text);
-        format_times(op->calls_ratio, times);
         if (has_calls)
-            str_addf(&text, "%swas called %s times as often", has_mean ? " and " : "", times);
+            str_addf(&text, "%swas called %s times as often", has_mean ? " and " : "",
+                     times_text(op->calls_ratio).text);
         str_add(&text, is_small && op->list == COMPARE_CHANGED ? ", in other latencies" : "");
     }
     sheet_span(page->sheet, INK_PLAIN, "%s %s", after_name, str_text(&text));
@@ -451,14 +420,29 @@ static void put_summary(const struct page *page) {
     const struct compare_options *options = &page->result->options;
     const size_t row_count =
         page->comparison->all ? page->result->op_count : page->result->list_counts[COMPARE_CHANGED];
+    struct sheet *sheet = page->sheet;
     put_heading(page);
-    if (row_count > 0) {
-        sheet_gap(page->sheet);
-        SHEET_TABLE(page->sheet, columns)->hidden =
+    sheet_gap(sheet);
+    if (row_count > 0)
+        SHEET_TABLE(sheet, columns)->hidden =
             (page->comparison->all ? 0 : 1U << COLUMN_LIST) |
             (page->comparison->verbose ? 0 : 1U << COLUMN_SCORE | 1U << COLUMN_VERDICT);
-        for (size_t i = 0; i < row_count; i++)
-            add_op(page, &page->result->ops[i]);
+    for (size_t i = 0; i < row_count; i++) {
+        const struct compare_op *op = &page->result->ops[i];
+        sheet_add(sheet, op->name);
+        sheet_ink(sheet, op->list == COMPARE_CHANGED ? INK_STRONG : INK_PLAIN);
+        sheet_add(sheet, comparison_list_name(op->list));
+        add_mean(sheet, (double)op->a_finished, (double)op->a->total_cycles);
+        add_mean(sheet, (double)op->b_finished, (double)op->b->total_cycles);
+        add_ratio(sheet, op->mean_ratio);
+        sheet_add_count(sheet, op->a->calls);
+        sheet_add_count(sheet, op->b->calls);
+        add_ratio(sheet, op->calls_ratio);
+        if (op->verdict == COMPARE_ONE_SIDED)
+            sheet_add(sheet, "-");
+        else
+            sheet_addf(sheet, "%.2f", op->scores[options->method]);
+        sheet_add(sheet, comparison_verdict_name(op->verdict));
     }
     put_names(page, COMPARE_CHANGED, COMPARE_CHEAP, "Less than", options->share_percent,
               " of the latency, so not in the exit status");

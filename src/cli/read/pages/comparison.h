@@ -37,7 +37,4 @@ const char *comparison_verdict_name(enum compare_verdict verdict);
 /* ... and for a list: "may be noise". */
 const char *comparison_list_name(enum compare_list list);
 
-/* ... and for the change of a peak: "moved". */
-const char *comparison_change_name(enum peak_change change);
-
 #endif

@@ -16,7 +16,7 @@ static void write_latency(struct page *page, const char *name, double cycles) {
     json_latency(&page->writer, page->frequency_hz, name, cycles);
 }
 
-/* ---- Peaks and slots ---------------------------------------------------------------------------- */
+/* ---- Peaks -------------------------------------------------------------------------------------- */
 
 static void write_peak(struct page *page, const char *key, const struct peak *peak) {
     const unsigned resolution = page->result->a.resolution;
@@ -35,33 +35,22 @@ static void write_peak(struct page *page, const char *key, const struct peak *pe
 }
 
 static void write_peaks(struct page *page, const struct compare_op *op) {
+    static const char *const changes[] = {
+        [PEAK_STAYED] = "stayed",
+        [PEAK_MOVED] = "moved",
+        [PEAK_APPEARED] = "appeared",
+        [PEAK_VANISHED] = "vanished",
+    };
     json_begin(&page->writer, "peaks", '[');
     for (size_t i = 0; i < op->peak_count; i++) {
         const struct peak_pair *pair = &op->peaks[i];
         json_begin(&page->writer, NULL, '{');
-        json_text(&page->writer, "change", comparison_change_name(pair->change));
+        json_text(&page->writer, "change", changes[pair->change]);
         json_bool(&page->writer, "matters", compare_peak_matters(page->result, op, pair));
         if (pair->a.calls > 0 && pair->b.calls > 0)
             json_real(&page->writer, "moved_buckets", pair->moved_octaves);
         write_peak(page, "a", &pair->a);
         write_peak(page, "b", &pair->b);
-        json_end(&page->writer, '}');
-    }
-    json_end(&page->writer, ']');
-}
-
-static void write_slots(struct page *page, const struct compare_op *op) {
-    if (page->result->slot_count == 0)
-        return;
-    json_begin(&page->writer, "slots", '[');
-    for (size_t i = 0; i < page->result->slot_count; i++) {
-        const struct compare_slot *slot = &op->slots[i];
-        json_begin(&page->writer, NULL, '{');
-        json_real(&page->writer, "a_calls", slot->a_calls);
-        json_real(&page->writer, "b_calls", slot->b_calls);
-        write_latency(page, "a_latency", slot->a_latency_cycles);
-        write_latency(page, "b_latency", slot->b_latency_cycles);
-        json_real(&page->writer, "moved_buckets", slot->score);
         json_end(&page->writer, '}');
     }
     json_end(&page->writer, ']');
@@ -99,26 +88,24 @@ static void write_op(struct page *page, const struct compare_op *op) {
     write_side(page, "a", op->a, op->a_finished);
     write_side(page, "b", op->b, op->b_finished);
     write_peaks(page, op);
-    write_slots(page, op);
+    if (page->result->slot_count > 0)
+        json_begin(&page->writer, "slots", '[');
+    for (size_t i = 0; i < page->result->slot_count; i++) {
+        const struct compare_slot *slot = &op->slots[i];
+        json_begin(&page->writer, NULL, '{');
+        json_real(&page->writer, "a_calls", slot->a_calls);
+        json_real(&page->writer, "b_calls", slot->b_calls);
+        write_latency(page, "a_latency", slot->a_latency_cycles);
+        write_latency(page, "b_latency", slot->b_latency_cycles);
+        json_real(&page->writer, "moved_buckets", slot->score);
+        json_end(&page->writer, '}');
+    }
+    if (page->result->slot_count > 0)
+        json_end(&page->writer, ']');
     json_end(&page->writer, '}');
 }
 
 /* ---- Heading ------------------------------------------------------------------------------------ */
-
-static void write_options(struct page *page) {
-    const struct compare_options *options = &page->result->options;
-    json_text(&page->writer, "method", distance_traits(options->method)->name);
-    json_real(&page->writer, "threshold", options->threshold);
-    json_begin(&page->writer, "phases", '{');
-    json_real(&page->writer, "similar_percent", options->similar_percent);
-    json_real(&page->writer, "share_percent", options->share_percent);
-    json_real(&page->writer, "calls", options->calls);
-    json_real(&page->writer, "apart_calls_percent", options->apart_calls_percent);
-    json_real(&page->writer, "apart_latency_percent", options->apart_latency_percent);
-    json_real(&page->writer, "peak_percent", options->peak_percent);
-    json_bool(&page->writer, "score_only", options->score_only);
-    json_end(&page->writer, '}');
-}
 
 static void write_profile(struct page *page, const char *key, const char *name,
                           const struct aggstats_profile *profile) {
@@ -133,6 +120,7 @@ static void write_profile(struct page *page, const char *key, const char *name,
 
 void comparison_print_json(const struct comparison *comparison) {
     const struct compare_result *result = comparison->result;
+    const struct compare_options *options = &result->options;
     struct page page = {
         .writer = {.stream = stdout},
         .result = result,
@@ -142,7 +130,17 @@ void comparison_print_json(const struct comparison *comparison) {
     json_count(&page.writer, "version", JSON_VERSION);
     json_bool(&page.writer, "different", result->different_count > 0);
     json_bool(&page.writer, "identical", result->is_identical);
-    write_options(&page);
+    json_text(&page.writer, "method", distance_traits(options->method)->name);
+    json_real(&page.writer, "threshold", options->threshold);
+    json_begin(&page.writer, "phases", '{');
+    json_real(&page.writer, "similar_percent", options->similar_percent);
+    json_real(&page.writer, "share_percent", options->share_percent);
+    json_real(&page.writer, "calls", options->calls);
+    json_real(&page.writer, "apart_calls_percent", options->apart_calls_percent);
+    json_real(&page.writer, "apart_latency_percent", options->apart_latency_percent);
+    json_real(&page.writer, "peak_percent", options->peak_percent);
+    json_bool(&page.writer, "score_only", options->score_only);
+    json_end(&page.writer, '}');
     write_profile(&page, "a", comparison->a_name, &result->a);
     write_profile(&page, "b", comparison->b_name, &result->b);
     if (page.frequency_hz > 0)

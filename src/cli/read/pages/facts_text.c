@@ -160,16 +160,6 @@ static void add_disk(struct str *text, const struct aggstats_profile *profile) {
         str_addf(text, "; busy for %u %% of the time", disk_busy_percent(profile));
 }
 
-static void add_bytes(struct str *text, const struct aggstats_bytes *bytes, const char *of) {
-    str_addf(text, "%s read, %s written%s", units_bytes((double)bytes->read).text,
-             units_bytes((double)bytes->written).text, of);
-}
-
-static void add_number(struct str *text, uint64_t number, bool is_known) {
-    if (is_known)
-        str_addf(text, "%" PRIu64, number);
-}
-
 static void put_entry(struct sheet *sheet, const char *key, struct str *text) {
     if (text->length > 0)
         sheet_entry(sheet, FORM_ENTRY, key, "%s", str_text(text));
@@ -177,33 +167,46 @@ static void put_entry(struct sheet *sheet, const char *key, struct str *text) {
 }
 
 void facts_text_put(struct sheet *sheet, const struct aggstats_profile *profile) {
+    const struct {
+        const char *key;
+        const struct aggstats_bytes *bytes;
+        bool is_known;
+        const char *of;
+    } bytes[] = {
+        {"bytes", &profile->bytes_seen, profile->has_witness, ", in the calls below"},
+        {"kernel", &profile->bytes_kernel, profile->has_witness, ", by its own count of the same programs"},
+        {"elsewhere", &profile->bytes_elsewhere, profile->has_elsewhere,
+         ", of files that do not count here, pipes, sockets and terminals"},
+    };
+    const struct {
+        const char *key;
+        uint64_t number;
+        bool is_known;
+    } numbers[] = {
+        {"waiting_requests", profile->waiting_requests, profile->has_waiting_requests},
+        {"runs", profile->runs, profile->has_runs},
+        {"merged", profile->merged, profile->merged > 0},
+    };
     CLEANUP_STR struct str text = {0};
     if (profile->has_page_faults)
-        str_addf(&text, "%" PRIu64 " minor, %" PRIu64 " major", profile->page_faults.minor, profile->page_faults.major);
-    put_entry(sheet, "page_faults", &text);
+        sheet_entry(sheet, FORM_ENTRY, "page_faults", "%" PRIu64 " minor, %" PRIu64 " major",
+                    profile->page_faults.minor, profile->page_faults.major);
     facts_text_add_not_seen(&text, profile, FACTS_TEXT_ALL_NAMES);
     put_entry(sheet, "not_seen", &text);
     facts_text_add_not_told(&text, profile);
     put_entry(sheet, "not_told", &text);
-    if (profile->has_witness)
-        add_bytes(&text, &profile->bytes_seen, ", in the calls below");
-    put_entry(sheet, "bytes", &text);
-    if (profile->has_witness)
-        add_bytes(&text, &profile->bytes_kernel, ", by its own count of the same programs");
-    put_entry(sheet, "kernel", &text);
-    if (profile->has_elsewhere)
-        add_bytes(&text, &profile->bytes_elsewhere, ", of files that do not count here, pipes, sockets and terminals");
-    put_entry(sheet, "elsewhere", &text);
+    for (size_t i = 0; i < ARRAY_SIZE(bytes); i++)
+        if (bytes[i].is_known)
+            sheet_entry(sheet, FORM_ENTRY, bytes[i].key, "%s read, %s written%s",
+                        units_bytes((double)bytes[i].bytes->read).text,
+                        units_bytes((double)bytes[i].bytes->written).text, bytes[i].of);
     add_disk(&text, profile);
     put_entry(sheet, "disk_bytes", &text);
     facts_text_add_cost(&text, profile, &sheet->units);
     put_entry(sheet, "cost", &text);
-    add_number(&text, profile->waiting_requests, profile->has_waiting_requests);
-    put_entry(sheet, "waiting_requests", &text);
-    add_number(&text, profile->runs, profile->has_runs);
-    put_entry(sheet, "runs", &text);
-    add_number(&text, profile->merged, profile->merged > 0);
-    put_entry(sheet, "merged", &text);
+    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+        if (numbers[i].is_known)
+            sheet_entry(sheet, FORM_ENTRY, numbers[i].key, "%" PRIu64, numbers[i].number);
 }
 
 /* ---- Outcomes of an operation -------------------------------------------------------------------- */
@@ -239,49 +242,33 @@ void facts_text_put_outcome(struct sheet *sheet, const struct aggstats_op_profil
 
 /* ---- Others at the disk --------------------------------------------------------------------------- */
 
-static void add_firm(struct str *text, const struct units_text value) {
-    str_add(text, screen_firm(value).text);
-}
-
-/* "; backupd (4711) with its children wrote 300 MiB into files, of this or other disks" */
-static void add_disk_other(struct str *text, const struct aggstats_profile *profile, bool is_read,
-                           const struct screen *screen) {
-    const char *name = aggstats_profile_label(profile, "disk_other");
-    const char *process = aggstats_profile_label(profile, "disk_other_process");
-    const char *parent = aggstats_profile_label(profile, "disk_other_parent");
-    CLEANUP_FREE char *shown = name ? screen_cut(screen, name, NAME_COLUMNS, SCREEN_BEGINNING) : NULL;
-    CLEANUP_FREE char *number =
-        process || parent ? screen_cut(screen, parent ? parent : process, NAME_COLUMNS, SCREEN_BEGINNING) : NULL;
-    if (!shown || !number || profile->disk_other_bytes == 0)
-        return;
-    str_addf(text, "; %s (%s)%s %s ", shown, number, parent ? " with its children" : "", is_read ? "read" : "wrote");
-    add_firm(text, units_bytes((double)profile->disk_other_bytes));
-    str_addf(text, "%s this or other disks", is_read ? ", from" : " into files, of");
-}
-
+/* "...; backupd (4711) with its children wrote 300 MiB into files, of this or other disks" */
 bool facts_text_add_disk_others(struct str *text, const struct aggstats_profile *profile, const struct screen *screen) {
     const bool was_idle = profile->disk_ns.watched > 0 && disk_busy_percent(profile) < BUSY_MIN_PERCENT;
     const bool is_read = profile->disk_bytes.read > 0;
     const char *name = aggstats_profile_label(profile, "disk");
     const char *at = aggstats_profile_label(profile, "disk_place");
+    const char *other = aggstats_profile_label(profile, "disk_other");
+    const char *parent = aggstats_profile_label(profile, "disk_other_parent");
+    const char *process = parent ? parent : aggstats_profile_label(profile, "disk_other_process");
     if (!profile->has_disk || profile->merged > 0 || was_idle || !at ||
-        !at[0]) /* sums of profiles tell nothing of that */
+        !at[0]) /* sums of profiles tell nothing of it */
         return false;
     CLEANUP_FREE char *disk = screen_cut(screen, name ? name : "", PLACE_COLUMNS, SCREEN_BEGINNING);
     CLEANUP_FREE char *place = screen_cut(screen, at, PLACE_COLUMNS, SCREEN_END);
-    str_add(text, "Meanwhile ");
-    add_firm(text, units_bytes((double)(is_read ? profile->disk_bytes.read : profile->disk_bytes.written)));
-    str_addf(text, " were %s /dev/%s, the disk of %s, mostly for others: the command %s ",
-             is_read ? "read from" : "written to", disk ? disk : "", place ? place : "", is_read ? "read" : "wrote");
-    add_firm(text, units_bytes((double)profile->disk_bytes.own));
-    if (profile->disk_ns.watched > 0) {
-        struct units_text share;
-        snprintf(share.text, sizeof(share.text), "%u %%", disk_busy_percent(profile));
-        str_add(text, "; the disk was busy for ");
-        add_firm(text, share);
-        str_add(text, " of the time");
-    }
-    add_disk_other(text, profile, is_read, screen);
+    CLEANUP_FREE char *other_name = other ? screen_cut(screen, other, NAME_COLUMNS, SCREEN_BEGINNING) : NULL;
+    CLEANUP_FREE char *number = process ? screen_cut(screen, process, NAME_COLUMNS, SCREEN_BEGINNING) : NULL;
+    str_addf(text, "Meanwhile %s were %s /dev/%s, the disk of %s, mostly for others: the command %s %s",
+             screen_firm(units_bytes((double)(is_read ? profile->disk_bytes.read : profile->disk_bytes.written))).text,
+             is_read ? "read from" : "written to", disk ? disk : "", place ? place : "", is_read ? "read" : "wrote",
+             screen_firm(units_bytes((double)profile->disk_bytes.own)).text);
+    if (profile->disk_ns.watched > 0)
+        str_addf(text, "; the disk was busy for %u%c%% of the time", disk_busy_percent(profile), FIRM_BLANK);
+    if (other_name && number && profile->disk_other_bytes > 0)
+        str_addf(text, "; %s (%s)%s %s %s%s this or other disks", other_name, number,
+                 parent ? " with its children" : "", is_read ? "read" : "wrote",
+                 screen_firm(units_bytes((double)profile->disk_other_bytes)).text,
+                 is_read ? ", from" : " into files, of");
     return true;
 }
 

@@ -31,7 +31,7 @@ unsigned facts_text_commonest_failure(const struct aggstats_op_profile *op);
  * there is none. */
 void facts_text_put_outcome(struct sheet *sheet, const struct aggstats_op_profile *op);
 
-/* Adds what others did at the disk of a command while it ran. Returns false, and adds nothing, if that is not known, or is
+/* Adds how much other programs read or wrote at the disk of a command during its run. Returns false, and adds nothing, if that is not known, or is
  * less than the command did. */
 bool facts_text_add_disk_others(struct str *text, const struct aggstats_profile *profile, const struct screen *screen);
 

@@ -32,12 +32,8 @@ struct printer {
     bool is_brief;
 };
 
-static void append_ns(const struct printer *it, struct str *text, double ns) {
-    str_add(text, screen_firm(units_seconds(&it->sheet->units, ns / 1e9)).text);
-}
-
-static void append_share(struct str *text, double share) {
-    str_add(text, screen_firm(units_share(share)).text);
+static struct units_text ns_text(const struct printer *it, double ns) {
+    return screen_firm(units_seconds(&it->sheet->units, ns / 1e9));
 }
 
 static const char *layer_name(const struct printer *it, size_t layer) {
@@ -84,9 +80,9 @@ static void append_answered(const struct printer *it, struct str *text, const st
         const char *who = share >= ANSWERED_MIN ? who_answered(it, row, layer) : NULL;
         if (!who)
             continue;
-        str_addf(text, "%s%s%s answered %s", text->length > 0 ? "; " : "", who,
-                 are_reads && isnan(of_bytes) ? AT_END : "", share < 1 ? "at least " : "");
-        append_share(text, share);
+        str_addf(text, "%s%s%s answered %s%s", text->length > 0 ? "; " : "", who,
+                 are_reads && isnan(of_bytes) ? AT_END : "", share < 1 ? "at least " : "",
+                 screen_firm(units_share(share)).text);
         if (isnan(of_bytes))
             str_addf(text, " of %s call%s", units_count(cell->calls).text, units_plural(cell->calls));
         else
@@ -137,11 +133,8 @@ static void append_elsewhere(const struct printer *it, struct str *text, const s
         return;
     const char *ops = is_at_disk ? row->relation->at_disk : row->relation->elsewhere;
     double total_ns = ops ? list_elsewhere(it, ops, cell->below, cell->here_ns, &names) : 0;
-    if (total_ns == 0)
-        return;
-    str_addf(text, ", or in %s, which took ", str_text(&names));
-    append_ns(it, text, total_ns);
-    str_add(text, " in all");
+    if (total_ns > 0)
+        str_addf(text, ", or in %s, which took %s in all", str_text(&names), ns_text(it, total_ns).text);
 }
 
 /* ", where disks took 128 ms for FLUSHs and WRITEs of these and all other calls": at the lowest layer of calls of which it
@@ -152,11 +145,9 @@ static void append_at_disk(const struct printer *it, struct str *text, const str
     if (layer_of(it, disk) != LAYER_IS_BLOCK || layer == disk || !row->relation || !row->relation->at_disk)
         return;
     double total_ns = list_elsewhere(it, row->relation->at_disk, disk, row->cells[layer].here_ns, &names);
-    if (total_ns == 0)
-        return;
-    str_add(text, ", where disks took ");
-    append_ns(it, text, total_ns);
-    str_addf(text, " for %s of these and all other calls", str_text(&names));
+    if (total_ns > 0)
+        str_addf(text, ", where disks took %s for %s of these and all other calls", ns_text(it, total_ns).text,
+                 str_text(&names));
 }
 
 /* Nobody waits for some requests: so the time above them is a lower bound of the waiting time, and their own an upper
@@ -171,11 +162,12 @@ static void append_share_here(const struct printer *it, struct str *text, const 
         is_exact = !cell->is_there || cell->below >= count || layer_of(it, cell->below) == LAYER_IS_BLOCK ||
                    row->cells[cell->below].calls <= cell->calls;
     }
-    if (!is_exact)
-        str_add(text, layer == row->outermost                                   ? "at least "
-                      : layer_of(it, row->cells[layer].below) == LAYER_IS_BLOCK ? "about "
-                                                                                : "at most ");
-    append_share(text, whole_ns > 0 ? row->cells[layer].here_ns / whole_ns : 0);
+    str_addf(text, "%s%s",
+             is_exact                                                  ? ""
+             : layer == row->outermost                                 ? "at least "
+             : layer_of(it, row->cells[layer].below) == LAYER_IS_BLOCK ? "about "
+                                                                       : "at most ",
+             screen_firm(units_share(whole_ns > 0 ? row->cells[layer].here_ns / whole_ns : 0)).text);
 }
 
 /* A queue that has a layer of its own is not mentioned with the layer above it. Words are explained once. */
@@ -196,11 +188,8 @@ static void append_where(const struct printer *it, struct str *text, const struc
         append_elsewhere(it, text, row, layer);
         return;
     }
-    if (cell->queued_ns > 0 && cell->queued_ns >= SAID_MIN * cell->total_ns) {
-        str_add(text, ", ");
-        append_ns(it, text, cell->queued_ns);
-        str_add(text, " of them in its queue");
-    }
+    if (cell->queued_ns > 0 && cell->queued_ns >= SAID_MIN * cell->total_ns)
+        str_addf(text, ", %s of them in its queue", ns_text(it, cell->queued_ns).text);
     append_at_disk(it, text, row, layer);
 }
 
@@ -218,8 +207,7 @@ static void append_parts(const struct printer *it, struct str *text, const struc
         return;
     str_separate(text, "; ");
     append_share_here(it, text, row, first);
-    str_add(text, " of ");
-    append_ns(it, text, row->cells[row->outermost].total_ns);
+    str_addf(text, " of %s", ns_text(it, row->cells[row->outermost].total_ns).text);
     if (layer_of(it, row->outermost) == LAYER_IS_USER) {
         str_add(text, " that these calls took");
     } else {
@@ -238,13 +226,9 @@ static void append_parts(const struct printer *it, struct str *text, const struc
 
 static void append_took_longer(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer,
                                double more_ns) {
-    str_add(text, " took longer (");
-    append_ns(it, text, more_ns);
-    str_add(text, ") than ");
+    str_addf(text, " took longer (%s) than ", ns_text(it, more_ns).text);
     append_layer(it, text, layer);
-    str_add(text, " (");
-    append_ns(it, text, row->cells[layer].total_ns);
-    str_add(text, "): ");
+    str_addf(text, " (%s): ", ns_text(it, row->cells[layer].total_ns).text);
 }
 
 /* The queue holds the layer's own requests, so the layer below cannot have spent that time on them: "queue and fs took
@@ -326,8 +310,9 @@ void layers_answer_put(struct sheet *sheet, const struct layers_table *table, co
         if (layers_are_kernels(table, row)) {
             str_add(&text, LAYERS_KERNEL_DATA);
         } else if (are_hidden_locks(&it, row)) {
-            append_ns(&it, &text, outermost->total_ns);
-            str_add(&text, " that these calls took were in the kernel: locks of files are not forwarded to the mount");
+            str_addf(&text,
+                     "%s that these calls took were in the kernel: locks of files are not forwarded to the mount",
+                     ns_text(&it, outermost->total_ns).text);
         } else {
             append_answered(&it, &text, row);
             append_parts(&it, &text, row);

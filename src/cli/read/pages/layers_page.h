@@ -11,7 +11,7 @@
 struct layers_page {
     const struct recording *recording; /* of several layers */
     const char *name;                  /* its name for the user, for recommended commands; NULL: it is not saved */
-    size_t row_max;                    /* number of operations, those that took longest; 0: all */
+    size_t row_max;                    /* number of operations, the longest total first; 0: all */
     unsigned lines_max;                /* without the header, and operations are left out until it has so many lines; 0:
                                         * all are there */
 };

@@ -364,21 +364,6 @@ static bool is_weighty(const struct printer *it, const struct verdict_op *op) {
     return op->word == VERDICT_FEW && cost > 0 && cost >= WEIGHTY_SHARE_MIN * fmax(a_cycles, b_cycles);
 }
 
-/* "  FSYNC: 804 → 8 calls a run, -239 ms a run" */
-static void put_unjudged(const struct printer *it) {
-    bool is_first = true;
-    for (size_t i = 0; i < it->result->op_count; i++) {
-        const struct verdict_op *op = &it->result->ops[i];
-        if (!is_weighty(it, op))
-            continue;
-        if (is_first)
-            sheet_title(it->sheet, "Not judged, with fewer than %u calls a run in A or B", VERDICT_CALLS_MIN);
-        is_first = false;
-        sheet_line(it->sheet, 2, "%s: %s calls a run, %s a run", op->name, sides_words(it, op, VERDICT_CALLS).text,
-                   cost_words(it, op).text);
-    }
-}
-
 static void put_names(const struct printer *it, enum verdict_word word, struct words why) {
     CLEANUP_STR struct str text = {0};
     for (size_t i = 0; i < it->result->op_count; i++) {
@@ -393,24 +378,8 @@ static void put_names(const struct printer *it, enum verdict_word word, struct w
     sheet_put(it->sheet, FORM_WORDS, INK_PLAIN, 0, "%s", str_text(&text));
 }
 
-/* "  READ: mean ×1.05 [0.92-1.21]; about 3 more runs"; "  FSYNC: calls 0 → 1 in all runs, but with so few runs that may be
- * chance; about 1 more run" */
-static void put_undecided_op(const struct printer *it, const struct verdict_op *op) {
-    const enum verdict_figure figure = op->decided_by;
-    const bool is_of_calls = figure == VERDICT_CALLS;
-    const bool has_ratio = verdict_has_ratio(&op->ratios[figure]);
-    if (op->has_exact_calls) {
-        sheet_line(it->sheet, 2, "%s: calls %s in all runs, but with so few runs that may be chance; %s", op->name,
-                   sides_words(it, op, VERDICT_CALLS).text, more_runs_words(op->more_runs).text);
-        return;
-    }
-    sheet_line(it->sheet, 2, "%s: %s %s%s", op->name, verdict_figure_name(figure), has_ratio ? it->times : "",
-               has_ratio ? ratio_words(it, &op->ratios[figure]).text : sides_words(it, op, figure).text);
-    if (!is_of_calls && it->result->common.is_there && has_ratio)
-        more_of_line(it, ", of its own %s%s", it->times, ratio_words(it, &op->own[figure]).text);
-    put_doubt(it, &op->own[figure], is_of_calls ? "more" : "slower", is_of_calls ? "fewer" : "faster", op->more_runs);
-}
-
+/* Those that did not change. Of the undecided: "  READ: mean ×1.05 [0.92-1.21]; about 3 more runs"; "  FSYNC: calls 0 → 1 in
+ * all runs, but with so few runs that may be chance; about 1 more run" */
 static void put_others(const struct printer *it) {
     const double percent = 100 * it->result->options.at_least;
     bool is_first = true;
@@ -418,18 +387,34 @@ static void put_others(const struct printer *it) {
     put_names(it, VERDICT_AS_REST,
               words_of("As the rest: within %g %% of what all operations have in common", percent));
     for (size_t i = 0; i < it->result->op_count; i++) {
-        if (it->result->ops[i].word != VERDICT_UNDECIDED)
+        const struct verdict_op *op = &it->result->ops[i];
+        const enum verdict_figure figure = op->decided_by;
+        const bool is_of_calls = figure == VERDICT_CALLS;
+        if (op->word != VERDICT_UNDECIDED)
             continue;
         if (is_first)
             sheet_title(it->sheet, "Not decided");
         is_first = false;
-        put_undecided_op(it, &it->result->ops[i]);
+        if (op->has_exact_calls) {
+            sheet_line(it->sheet, 2, "%s: calls %s in all runs, but with so few runs that may be chance; %s", op->name,
+                       sides_words(it, op, VERDICT_CALLS).text, more_runs_words(op->more_runs).text);
+            continue;
+        }
+        const bool has_ratio = verdict_has_ratio(&op->ratios[figure]);
+        sheet_line(it->sheet, 2, "%s: %s %s%s", op->name, verdict_figure_name(figure), has_ratio ? it->times : "",
+                   has_ratio ? ratio_words(it, &op->ratios[figure]).text : sides_words(it, op, figure).text);
+        if (!is_of_calls && it->result->common.is_there && has_ratio)
+            more_of_line(it, ", of its own %s%s", it->times, ratio_words(it, &op->own[figure]).text);
+        put_doubt(it, &op->own[figure], is_of_calls ? "more" : "slower", is_of_calls ? "fewer" : "faster",
+                  op->more_runs);
     }
     put_names(it, VERDICT_FEW, words_of("Fewer than %u calls a run", VERDICT_CALLS_MIN));
 }
 
+/* Of what is not judged, but matters: "  FSYNC: 804 → 8 calls a run, -239 ms a run" */
 static void put_summary(const struct printer *it) {
     const bool are_times_first = it->page->is_headed_by_time && it->page->is_job && it->result->elapsed.is_there;
+    bool has_unjudged = false;
     if (are_times_first)
         put_times(it);
     put_answer(it);
@@ -447,7 +432,16 @@ static void put_summary(const struct printer *it) {
     sheet_gap(it->sheet);
     if (change_count(it->result) > 0)
         put_table(it, change_count(it->result));
-    put_unjudged(it);
+    for (size_t i = 0; i < it->result->op_count; i++) {
+        const struct verdict_op *op = &it->result->ops[i];
+        if (!is_weighty(it, op))
+            continue;
+        if (!has_unjudged)
+            sheet_title(it->sheet, "Not judged, with fewer than %u calls a run in A or B", VERDICT_CALLS_MIN);
+        has_unjudged = true;
+        sheet_line(it->sheet, 2, "%s: %s calls a run, %s a run", op->name, sides_words(it, op, VERDICT_CALLS).text,
+                   cost_words(it, op).text);
+    }
 }
 
 void verdict_page_print_parts(const struct verdict_page *page, bool has_summary, bool has_ops,

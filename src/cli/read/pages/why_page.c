@@ -256,7 +256,7 @@ static int compare_rows(const void *left, const void *right) {
     return strcmp(a->who, b->who);
 }
 
-/* Those that took the most time come first. */
+/* The caller with the most time comes first. */
 static void put_by_caller(const struct why_page *page) {
     const struct aggstats_profile *profile = page->profile;
     const struct sheet_column columns[] = {
