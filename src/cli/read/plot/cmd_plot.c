@@ -47,7 +47,10 @@ static enum status make_comparable(struct plot *plot) {
                  plot->names[1], plot->names[0]);
         return STATUS_TROUBLE;
     }
-    int error = plot_ops_make_comparable(a, b);
+    const unsigned resolution = a->resolution < b->resolution ? a->resolution : b->resolution;
+    int error = aggstats_profile_coarsen(a, resolution);
+    if (!error)
+        error = aggstats_profile_coarsen(b, resolution);
     return error ? complain_unplottable(plot, error) : STATUS_OK;
 }
 

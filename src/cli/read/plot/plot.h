@@ -30,7 +30,7 @@ struct plot {
     const char *names[PLOT_PROFILES_MAX];                 /* the user's names for them */
     struct calibration times[PLOT_PROFILES_MAX];          /* for naming peaks of histograms */
     size_t profile_count;
-    struct plot_op *ops; /* those with calls that have ended, largest total first */
+    struct plot_op *ops; /* with finished calls, largest total first */
     size_t op_count;
     bool by_latency; /* estimated latency of each bucket instead of its calls */
     enum plot_format format;

@@ -57,12 +57,6 @@ int plot_ops_choose(struct plot *plot, const struct option_list *wanted) {
     return 0;
 }
 
-int plot_ops_make_comparable(struct aggstats_profile *a, struct aggstats_profile *b) {
-    unsigned resolution = a->resolution < b->resolution ? a->resolution : b->resolution;
-    int error = aggstats_profile_coarsen(a, resolution);
-    return error ? error : aggstats_profile_coarsen(b, resolution);
-}
-
 /* ---- Bars --------------------------------------------------------------------------------------- */
 
 double plot_bars_bound(const struct plot *plot, size_t profile, unsigned bucket) {
@@ -155,25 +149,10 @@ double plot_bins_begin(const struct plot_bins *bins, const struct plot *plot, si
 
 /* ---- Cells -------------------------------------------------------------------------------------- */
 
-static void choose_ranges(const struct plot *plot, struct plot_cells *cells) {
-    const unsigned resolution = plot->profiles[0]->resolution;
+int plot_cells_init(const struct plot *plot, size_t bins_max, size_t cells_max, struct plot_cells *ret_cells) {
+    struct plot_cells cells = {.least = INFINITY};
     unsigned first = AGGSTATS_BUCKETS_MAX;
     unsigned last = 0;
-    cells->least = INFINITY;
-    for (size_t i = 0; i < cells->begin[plot->op_count]; i++) {
-        const struct aggstats_cell *cell = &cells->cells[i];
-        double weight = plot_weight(plot, 0, cell->bucket, cell->count);
-        first = cell->bucket < first ? cell->bucket : first;
-        last = cell->bucket > last ? cell->bucket : last;
-        cells->least = fmin(cells->least, weight);
-        cells->most = fmax(cells->most, weight);
-    }
-    cells->latency = plot_axis_over(plot_time(plot, 0, aggstats_bucket_lower(first, resolution)),
-                                    plot_time(plot, 0, aggstats_bucket_upper(last, resolution)), plot_time_unit(plot));
-}
-
-int plot_cells_init(const struct plot *plot, size_t bins_max, size_t cells_max, struct plot_cells *ret_cells) {
-    struct plot_cells cells = {.cells = NULL};
     int error = plot_bins_choose(plot, bins_max, cells_max, &cells.bins);
     if (error)
         return error;
@@ -187,7 +166,16 @@ int plot_cells_init(const struct plot *plot, size_t bins_max, size_t cells_max, 
         size_t begin = cells.begin[i];
         cells.begin[i + 1] = begin + plot_bins_merge(&cells.bins, plot->ops[i].of[0], cells.cells + begin);
     }
-    choose_ranges(plot, &cells);
+    for (size_t i = 0; i < cells.begin[plot->op_count]; i++) {
+        const struct aggstats_cell *cell = &cells.cells[i];
+        const double weight = plot_weight(plot, 0, cell->bucket, cell->count);
+        first = cell->bucket < first ? cell->bucket : first;
+        last = cell->bucket > last ? cell->bucket : last;
+        cells.least = fmin(cells.least, weight);
+        cells.most = fmax(cells.most, weight);
+    }
+    cells.latency =
+        plot_axis_over(plot_bars_bound(plot, 0, first), plot_bars_bound(plot, 0, last + 1), plot_time_unit(plot));
     *ret_cells = cells;
     return 0;
 }

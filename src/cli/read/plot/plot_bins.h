@@ -17,9 +17,6 @@
  * Errors:  -ENOMEM */
 int plot_ops_choose(struct plot *plot, const struct option_list *wanted);
 
-/* Gives both profiles the coarser of their resolutions. Errors: -ENOMEM */
-int plot_ops_make_comparable(struct aggstats_profile *a, struct aggstats_profile *b);
-
 /* ---- Bars --------------------------------------------------------------------------------------- */
 
 struct plot_bars {

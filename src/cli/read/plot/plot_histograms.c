@@ -179,19 +179,6 @@ static void put_bucket_numbers(struct histograms *it, const struct plot_area *ar
 
 /* ---- One op ------------------------------------------------------------------------------------- */
 
-static void put_data(const struct histograms *it, size_t index, size_t profile) {
-    FILE *script = it->page.script;
-    const struct aggstats_op_profile *op = it->plot->ops[index].of[profile];
-    fprintf(script, "$op%zu_%zu << EOD\n", index + 1, profile + 1);
-    for (unsigned bucket = 0; bucket < it->bars.bucket_count; bucket++) {
-        if (op->buckets[bucket] > 0)
-            fprintf(script, "%.9g %.9g %.15g\n", plot_bars_bound(it->plot, profile, bucket),
-                    plot_bars_bound(it->plot, profile, bucket + 1),
-                    plot_weight(it->plot, profile, bucket, op->buckets[bucket]));
-    }
-    fputs("EOD\n", script);
-}
-
 /* The outline of bars; between them it runs along the bottom. */
 static void put_outline(const struct histograms *it, size_t index, size_t profile) {
     FILE *script = it->page.script;
@@ -215,25 +202,18 @@ static void put_outline(const struct histograms *it, size_t index, size_t profil
     fputs("EOD\n", script);
 }
 
-static void put_caption(struct histograms *it, size_t index, const struct plot_area *area) {
-    const struct plot_op *op = &it->plot->ops[index];
-    const int y = area->top - CAPTION / 2 + 1;
-    char text[PLOT_TEXT_SIZE];
-    plot_page_untrusted(&it->page, area->left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, op->name, AGGSTATS_NAME_SIZE);
-    plot_format_op(it->plot, op, it->plot->profile_count - 1, text);
-    plot_page_text(&it->page, area->right, y, PLOT_RIGHT, PLOT_SMALL,
-                   it->plot->profile_count > 1 ? PLOT_VERMILLION : PLOT_FAINT, text);
-    if (it->plot->profile_count == 1)
-        return;
-    plot_format_op(it->plot, op, 0, text);
-    plot_page_text(&it->page, (area->left + area->right) / 2 + 100, y, PLOT_RIGHT, PLOT_SMALL, PLOT_BLUE, text);
-}
-
 static void put_plot(struct histograms *it, size_t index) {
     FILE *script = it->page.script;
     const struct plot_op *op = &it->plot->ops[index];
     if (op->of[0])
-        put_data(it, index, 0);
+        fprintf(script, "$op%zu_1 << EOD\n", index + 1);
+    for (unsigned bucket = 0; op->of[0] && bucket < it->bars.bucket_count; bucket++)
+        if (op->of[0]->buckets[bucket] > 0)
+            fprintf(script, "%.9g %.9g %.15g\n", plot_bars_bound(it->plot, 0, bucket),
+                    plot_bars_bound(it->plot, 0, bucket + 1),
+                    plot_weight(it->plot, 0, bucket, op->of[0]->buckets[bucket]));
+    if (op->of[0])
+        fputs("EOD\n", script);
     if (op->of[1])
         put_outline(it, index, 1);
     fputs("plot ", script);
@@ -248,14 +228,24 @@ static void put_plot(struct histograms *it, size_t index) {
 
 static void put_panel(struct histograms *it, size_t index) {
     const struct plot *plot = it->plot;
+    const struct plot_op *op = &plot->ops[index];
     const bool last = index + 1 == plot->op_count;
+    char text[PLOT_TEXT_SIZE];
     const double first_hz = (double)plot->profiles[0]->clock.frequency_hz;
     const double other_hz = (double)plot->profiles[plot->profile_count - 1]->clock.frequency_hz;
     struct plot_area area = {.left = LEFT, .right = it->page.width - RIGHT};
     area.top = it->page.top + TOP_AXIS + (int)index * (it->height + CAPTION);
     area.bottom = area.top + it->height;
+    const int y = area.top - CAPTION / 2 + 1;
     plot_page_panel(&it->page, &area);
-    put_caption(it, index, &area);
+    plot_page_untrusted(&it->page, area.left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, op->name, AGGSTATS_NAME_SIZE);
+    plot_format_op(plot, op, plot->profile_count - 1, text);
+    plot_page_text(&it->page, area.right, y, PLOT_RIGHT, PLOT_SMALL,
+                   plot->profile_count > 1 ? PLOT_VERMILLION : PLOT_FAINT, text);
+    if (plot->profile_count > 1) {
+        plot_format_op(plot, op, 0, text);
+        plot_page_text(&it->page, (area.left + area.right) / 2 + 100, y, PLOT_RIGHT, PLOT_SMALL, PLOT_BLUE, text);
+    }
     it->bars.time.labels_max = last ? (unsigned)(area.right - area.left) / 60 : 0;
     it->bars.weight.labels_max = (unsigned)it->height / PIXELS_PER_LABEL;
     plot_axis_put(&it->bars.time, "x", it->page.script);
@@ -265,7 +255,7 @@ static void put_panel(struct histograms *it, size_t index) {
         put_bucket_numbers(it, &area);
     plot_page_bar_titles(&it->page, &area, index == 0, last);
     if (it->has_labels)
-        put_labels(it, &it->plot->ops[index], &area);
+        put_labels(it, op, &area);
     put_plot(it, index);
 }
 

@@ -87,22 +87,11 @@ static void weigh(const struct plot *plot, struct joint *joint, const struct pea
     }
 }
 
-static void choose_weights(const struct plot *plot, struct joint *joint) {
-    double least = INFINITY;
-    double most = 0;
-    for (size_t i = 0; i < joint->peak_count; i++) {
-        weigh(plot, joint, &joint->peaks[i]);
-        for (size_t row = 0; row < joint->row_count; row++) {
-            least = joint->weights[row] > 0 ? fmin(least, joint->weights[row]) : least;
-            most = fmax(most, joint->weights[row]);
-        }
-    }
-    joint->weight = plot_axis_of_bars(plot->by_latency ? least : 1, most, plot_weight_unit(plot));
-}
-
 /* Returns false if there is nothing to draw. */
 static bool choose_joint(const struct plot *plot, const struct aggstats_joint_profile *data, struct joint *joint) {
     struct peak all[PEAKS_MAX];
+    double least = INFINITY;
+    double most = 0;
     memset(joint, 0, sizeof(*joint));
     joint->data = data;
     for (size_t i = 0; i < plot->op_count && !joint->op; i++)
@@ -123,7 +112,14 @@ static bool choose_joint(const struct plot *plot, const struct aggstats_joint_pr
     if (joint->peak_count == 0)
         return false;
     choose_rows(joint);
-    choose_weights(plot, joint);
+    for (size_t i = 0; i < joint->peak_count; i++) {
+        weigh(plot, joint, &joint->peaks[i]);
+        for (size_t row = 0; row < joint->row_count; row++) {
+            least = joint->weights[row] > 0 ? fmin(least, joint->weights[row]) : least;
+            most = fmax(most, joint->weights[row]);
+        }
+    }
+    joint->weight = plot_axis_of_bars(plot->by_latency ? least : 1, most, plot_weight_unit(plot));
     return true;
 }
 

@@ -84,7 +84,7 @@ static int add_row(struct figure *it, const struct layers_row *row) {
     return 0;
 }
 
-/* The rows that are chosen, or else those that matter and can be compared. */
+/* The chosen rows; without a choice the expensive rows that several layers have. */
 static int add_rows(struct figure *it, const struct option_list *ops) {
     const struct layers_row *rows = it->table->rows;
     const double most_ns = rows[0].cells[rows[0].outermost].total_ns;
@@ -176,24 +176,6 @@ static void put_panel(struct figure *it, size_t index, int top) {
             index + 1, it->weight.low, PLOT_BLUE);
 }
 
-static int put_figure(struct figure *it, FILE *script) {
-    const int count = (int)it->panel_count;
-    const int around = plot_page_top(it->plot) + TOP + BOTTOM_AXIS + ((int)it->row_count - 1) * GAP - CAPTION;
-    it->bars = plot_page_fit(it->plot, it->panel_count, around, CAPTION, BARS);
-    if (it->bars < BARS_MIN)
-        return -ERANGE;
-    choose_axes(it);
-    plot_page_begin(&it->page, it->plot, WIDTH, around + count * (it->bars + CAPTION), script);
-    int top = it->page.top + TOP;
-    for (size_t i = 0; i < it->panel_count; i++) {
-        top += i > 0 && it->panels[i].is_first ? GAP : 0;
-        put_panel(it, i, top);
-        top += it->bars + CAPTION;
-    }
-    plot_page_end(&it->page);
-    return 0;
-}
-
 int plot_layers(const struct plot *plot, const struct recording *recording, const struct option_list *ops,
                 FILE *script) {
     struct layers_table table;
@@ -202,8 +184,22 @@ int plot_layers(const struct plot *plot, const struct recording *recording, cons
     if (error)
         return error;
     error = table.row_count > 0 ? add_rows(&it, ops) : -ENODATA;
-    if (error == 0)
-        error = put_figure(&it, script);
+    const int around = plot_page_top(plot) + TOP + BOTTOM_AXIS + ((int)it.row_count - 1) * GAP - CAPTION;
+    if (error == 0) {
+        it.bars = plot_page_fit(plot, it.panel_count, around, CAPTION, BARS);
+        error = it.bars < BARS_MIN ? -ERANGE : 0;
+    }
+    if (error == 0) {
+        choose_axes(&it);
+        plot_page_begin(&it.page, plot, WIDTH, around + (int)it.panel_count * (it.bars + CAPTION), script);
+        int top = it.page.top + TOP;
+        for (size_t i = 0; i < it.panel_count; i++) {
+            top += i > 0 && it.panels[i].is_first ? GAP : 0;
+            put_panel(&it, i, top);
+            top += it.bars + CAPTION;
+        }
+        plot_page_end(&it.page);
+    }
     for (size_t i = 0; i < it.panel_count; i++)
         free(it.panels[i].buckets);
     free(it.panels);
