@@ -40,15 +40,6 @@ struct page {
 
 /* ---- Sections ----------------------------------------------------------------------------------- */
 
-struct section {
-    const char *id;
-    const char *title;
-    bool is_of_b;                              /* of the newer, where there are two */
-    bool (*is_there)(const struct page *page); /* NULL: always */
-    int (*put)(const struct page *page);       /* NULL: it is a part of the page of osprof show */
-    enum show_part part;
-};
-
 static bool is_compared(const struct page *page) {
     return page->report->comparison || page->report->verdict;
 }
@@ -73,7 +64,7 @@ static bool has_changes(const struct page *page) {
     return page->report->comparison && page->report->comparison->result->different_count > 0;
 }
 
-/* The picture of an operation, if it is one of those that have one. */
+/* The picture of an operation; only the most expensive operations have pictures. */
 static void put_pair(const void *context, const char *op) {
     const struct page *page = context;
     const struct plot_bars bars = plot_bars_over(&page->pair);
@@ -98,10 +89,6 @@ static int put_changes(const struct page *page) {
     return 0;
 }
 
-static bool has_slow_calls(const struct page *page) {
-    return page->profile->in_flight_count > 0 || why_page_has_any(page->profile);
-}
-
 static int put_slow_calls(const struct page *page) {
     const struct why_page_options options = {.ops = {0}};
     show_part(page->parts, SHOW_IN_FLIGHT);
@@ -110,25 +97,9 @@ static int put_slow_calls(const struct page *page) {
     return 0;
 }
 
-static bool has_ops(const struct page *page) {
-    return page->profile->op_count > 0;
-}
-
-static bool has_groups(const struct page *page) {
-    return page->profile->group_count > 0;
-}
-
-static bool has_layers(const struct page *page) {
-    return page->report->subject->layers;
-}
-
 static int put_layers(const struct page *page) {
     fputs(page->report->subject->layers, page->stream);
     return 0;
-}
-
-static bool has_timeline(const struct page *page) {
-    return page->profile->interval_count > 1 && page->plot.op_count > 0;
 }
 
 static int put_maps(const struct page *page) {
@@ -153,10 +124,6 @@ static int put_maps(const struct page *page) {
     return error;
 }
 
-static bool has_pictures(const struct page *page) {
-    return page->plot.op_count > 0;
-}
-
 static int put_histograms(const struct page *page) {
     const struct plot *plot = &page->plot;
     const struct plot_bars bars = plot_bars_over(plot);
@@ -168,10 +135,6 @@ static int put_histograms(const struct page *page) {
         picture_histogram(plot, &bars, i, page->stream);
     }
     return 0;
-}
-
-static bool has_joints(const struct page *page) {
-    return page->profile->joint_count > 0;
 }
 
 /* before: the command whose arguments the label has. A sum has those of several commands in one label. */
@@ -187,31 +150,27 @@ static void put_typed(const struct page *page, const char *before, const char *k
     fputs("</code></p>\n", page->stream);
 }
 
-static void put_mount(const struct page *page, const char *lower) {
-    const char *mount = aggstats_profile_label(page->profile, "mount");
-    CLEANUP_FREE char *from = answer_next_quote(lower);
-    CLEANUP_FREE char *to = mount ? answer_next_quote(mount) : strdup("MOUNTPOINT");
-    if (!from || !to)
-        return;
-    fputs("<p>Again, as far as this profile tells: <code>osproffs ", page->stream);
-    html_put(page->stream, from);
-    putc(' ', page->stream);
-    html_put(page->stream, to);
-    fputs("</code></p>\n", page->stream);
-}
-
 /* How a profile of each layer is made. */
 static int put_again(const struct page *page) {
     const char *command = aggstats_profile_label(page->profile, "command");
     const char *attached = aggstats_profile_label(page->profile, "attached");
     const char *lower = aggstats_profile_label(page->profile, "lower");
+    const char *mount = aggstats_profile_label(page->profile, "mount");
     const char *layer = aggstats_profile_label(page->profile, "layer");
-    if (command)
+    const bool is_one = lower && !aggstats_profile_has_list(page->profile, "lower");
+    CLEANUP_FREE char *from = is_one ? answer_next_quote(lower) : NULL;
+    CLEANUP_FREE char *to = mount ? answer_next_quote(mount) : strdup("MOUNTPOINT");
+    if (command) {
         put_typed(page, layer && strcmp(layer, "fs") == 0 ? "osprof run --layers fs -- " : "osprof run -- ", "command");
-    else if (attached)
+    } else if (attached) {
         put_typed(page, "osprof attach ", "attached");
-    else if (lower && !aggstats_profile_has_list(page->profile, "lower"))
-        put_mount(page, lower);
+    } else if (from && to) {
+        fputs("<p>Again, as far as this profile tells: <code>osproffs ", page->stream);
+        html_put(page->stream, from);
+        putc(' ', page->stream);
+        html_put(page->stream, to);
+        fputs("</code></p>\n", page->stream);
+    }
     if (!page->report->again || !page->report->again->page[0])
         return 0;
     fputs("<p>This page, from what was recorded: <code>", page->stream);
@@ -220,25 +179,6 @@ static int put_again(const struct page *page) {
     html_put(page->stream, page->report->again->text);
     fputs("</code></p>\n", page->stream);
     return 0;
-}
-
-static const struct section sections[] = {
-    {"changed", "What has changed from A to B", false, is_compared, put_changed},
-    {"first", "What to look at first", true, NULL, NULL, SHOW_ANSWER},
-    {"changes", "Each operation that changed", false, has_changes, put_changes},
-    {"layers", "Layers", true, has_layers, put_layers},
-    {"operations", "Operations", true, has_ops, NULL, SHOW_TABLE},
-    {"slow", "Slow calls, and what they waited for", true, has_slow_calls, put_slow_calls},
-    {"whose", "Files, programs, containers", true, has_groups, NULL, SHOW_GROUPS},
-    {"time", "Over time", true, has_timeline, put_maps},
-    {"latency", "Latencies", true, has_pictures, put_histograms},
-    {"values", "What peaks have in common", true, has_joints, NULL, SHOW_JOINTS},
-    {"machine", "What was profiled, and where", true, NULL, NULL, SHOW_HEADING},
-    {"again", "How to get this again", false, NULL, put_again},
-};
-
-static bool is_there(const struct page *page, const struct section *section) {
-    return !section->is_there || section->is_there(page);
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------- */
@@ -254,36 +194,55 @@ static const char *title_of(const struct page *page) {
     return page->report->name;
 }
 
-static const char *title_end(const struct page *page, const struct section *section) {
-    return section->is_of_b && is_compared(page) ? " (B)" : "";
-}
-
-static void put_contents(const struct page *page) {
-    fputs("<nav aria-label=\"Sections\">", page->stream);
-    for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
-        if (is_there(page, &sections[i]))
-            fprintf(page->stream, "<a href=\"#%s\">%s%s</a>", sections[i].id, sections[i].title,
-                    title_end(page, &sections[i]));
-    fputs("</nav>\n", page->stream);
-}
-
+/* The first of them that is there is followed by the table of contents. */
 static int put_sections(const struct page *page) {
+    const struct aggstats_profile *profile = page->profile;
+    const bool has_slow_calls = profile->in_flight_count > 0 || why_page_has_any(profile);
+    const bool has_ops = page->plot.op_count > 0; /* with pictures */
+    const char *of_b = is_compared(page) ? " (B)" : "";
+    const struct {
+        const char *id;
+        const char *title;
+        const char *title_end;
+        bool is_there;
+        int (*put)(const struct page *page); /* NULL: it is a part of the page of osprof show */
+        enum show_part part;
+    } sections[] = {
+        {"changed", "What has changed from A to B", "", is_compared(page), put_changed},
+        {"first", "What to look at first", of_b, true, NULL, SHOW_ANSWER},
+        {"changes", "Each operation that changed", "", has_changes(page), put_changes},
+        {"layers", "Layers", of_b, page->report->subject->layers != NULL, put_layers},
+        {"operations", "Operations", of_b, profile->op_count > 0, NULL, SHOW_TABLE},
+        {"slow", "Slow calls, and what they waited for", of_b, has_slow_calls, put_slow_calls},
+        {"whose", "Files, programs, containers", of_b, profile->group_count > 0, NULL, SHOW_GROUPS},
+        {"time", "Over time", of_b, profile->interval_count > 1 && has_ops, put_maps},
+        {"latency", "Latencies", of_b, has_ops, put_histograms},
+        {"values", "What peaks have in common", of_b, profile->joint_count > 0, NULL, SHOW_JOINTS},
+        {"machine", "What was profiled, and where", of_b, true, NULL, SHOW_HEADING},
+        {"again", "How to get this again", "", true, put_again},
+    };
     bool has_contents = false;
     int error = 0;
     for (size_t i = 0; i < ARRAY_SIZE(sections) && !error; i++) {
-        const struct section *section = &sections[i];
-        if (!is_there(page, section))
+        const char *id = sections[i].id;
+        if (!sections[i].is_there)
             continue;
-        fprintf(page->stream, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s%s</h2>\n",
-                section->id, section->id, section->id, section->title, title_end(page, section));
-        if (section->put)
-            error = section->put(page);
+        fprintf(page->stream, "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s%s</h2>\n", id,
+                id, id, sections[i].title, sections[i].title_end);
+        if (sections[i].put)
+            error = sections[i].put(page);
         else
-            show_part(page->parts, section->part);
+            show_part(page->parts, sections[i].part);
         fputs("</section>\n", page->stream);
-        if (!has_contents)
-            put_contents(page);
+        if (has_contents)
+            continue;
         has_contents = true;
+        fputs("<nav aria-label=\"Sections\">", page->stream);
+        for (size_t other = 0; other < ARRAY_SIZE(sections); other++)
+            if (sections[other].is_there)
+                fprintf(page->stream, "<a href=\"#%s\">%s%s</a>", sections[other].id, sections[other].title,
+                        sections[other].title_end);
+        fputs("</nav>\n", page->stream);
     }
     return error;
 }

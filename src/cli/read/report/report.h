@@ -15,7 +15,7 @@ struct subject {
     struct input input;             /* of one layer, once it is settled */
     struct layer_sums sums;         /* of several */
     size_t count;                   /* of profiles and recordings */
-    const char *layer;              /* of a recording, whose profile it is; NULL: it is none */
+    const char *layer;              /* of a recording: the layer of the profile; NULL: no recording */
     char *layers;                   /* the section about all its layers; NULL: there is none */
     char warning[DAEMON_TEXT_SIZE]; /* about a present problem; "": none */
     mode_t mode; /* of a file with a page about it: as of the profile, or of all layers of a recording */
