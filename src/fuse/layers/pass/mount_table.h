@@ -2,7 +2,8 @@
  * mount, so the table holds one for each; but only while inodes of it are known or being looked up, so that a mount
  * below the root can be unmounted again.
  *
- * Invariant: an entry that is held does not change. An entry that is not held may be reused for another mount. */
+ * Invariant: an entry that is held does not change. An entry that is not held may be reused for another mount.
+ * Threads:   any; an entry that is held is read without the lock. */
 #ifndef MOUNT_TABLE_H
 #define MOUNT_TABLE_H
 

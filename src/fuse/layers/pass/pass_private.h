@@ -51,7 +51,7 @@ struct listed {
 /* What our own mount forbids, as of the latest change of the kernel's table of mounts. */
 struct own_mount {
     pthread_mutex_t lock;
-    int table_fd;        /* of the table, polled for changes; -1: not available */
+    int table_fd;        /* of the table, polled for changes, closed with the layer; -1: not available */
     bool is_known;       /* the rest is up to date */
     unsigned long flags; /* ST_NOSUID, ST_NODEV */
 };

@@ -1,5 +1,6 @@
-/* How many descriptors inodes that are found by name may hold, and giving up those that others need more; and space on
- * the lower file system that removed files still take because of these descriptors. */
+/* Descriptors that inodes hold: how many there may be, and which are closed when an operation needs one. A removed file
+ * takes space on the lower file system until its descriptor is closed; an operation that fails for want of space waits
+ * for that. */
 #include <time.h>
 
 #include "pass_private.h"

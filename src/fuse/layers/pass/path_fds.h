@@ -19,7 +19,7 @@ enum path_fd_list {
 };
 
 struct path_fd_entry {
-    uint32_t owner; /* slot + 1; 0: none */
+    uint32_t owner; /* the inode's slot (inode_slots.h) + 1; 0: none */
     uint32_t users;
     int before; /* descriptors; -1: none */
     int after;
