@@ -49,7 +49,9 @@ class ScratchTest(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory(prefix="osprof-python.")
         self.addCleanup(scratch.cleanup)
         self.scratch = pathlib.Path(scratch.name)
-        self.environment = dict(os.environ, XDG_STATE_HOME=str(self.scratch / "state"), LC_ALL="C.UTF-8", TZ="UTC")
+        own = {name: str(self.scratch / name) for name in ("XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME")}
+        os.mkdir(own["XDG_RUNTIME_DIR"], 0o700)
+        self.environment = dict(os.environ, **own, LC_ALL="C.UTF-8", TZ="UTC")
 
     def run_osprof(self, *arguments, statuses=(0,), cwd=None):
         """The output of osprof, which must end with one of these statuses."""
