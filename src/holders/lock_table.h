@@ -1,4 +1,4 @@
-/* The table of file locks (proc_locks(5)), as text. Pure functions. */
+/* The table of file locks (proc_locks(5)), as text. Opens nothing; the caller frees what lock_table_read() returns. */
 #ifndef LOCK_TABLE_H
 #define LOCK_TABLE_H
 

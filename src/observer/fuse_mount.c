@@ -1,3 +1,4 @@
+/* Mounts are read from the table of mounts, and their daemons found by descriptors of /dev/fuse. */
 #include "fuse_mount.h"
 
 #include <fcntl.h>

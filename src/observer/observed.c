@@ -1,3 +1,4 @@
+/* What a session needs of a mount of another daemon: causes of its requests, names and places. */
 #include "observed.h"
 
 #include <dirent.h>

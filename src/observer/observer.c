@@ -1,3 +1,4 @@
+/* The parent waits until the daemon serves, or has failed; the child reads the ring until the mount is gone. */
 #include "observer.h"
 
 #include <fcntl.h>

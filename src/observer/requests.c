@@ -1,3 +1,4 @@
+/* Requests without an answer are found by their number; each has a lane until then. */
 #include "requests.h"
 
 #include <assert.h>

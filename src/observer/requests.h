@@ -29,7 +29,7 @@ struct pending_request {
 struct requests {
     struct aggstats_recorder *recorder; /* borrowed; its ops are wire_op_names */
     struct nodes nodes;
-    pthread_mutex_t callers_lock;
+    pthread_mutex_t callers_lock; /* of `callers` alone; the rest is used under the lock of the observer */
     struct seen_caller {
         uint32_t thread; /* 0: none */
         uint32_t process;

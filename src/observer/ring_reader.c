@@ -1,3 +1,4 @@
+/* Slots are read in the order in which they were claimed; a slot that a killed writer has left empty is skipped. */
 #include "ring_reader.h"
 
 #include <fcntl.h>

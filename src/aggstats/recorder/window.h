@@ -7,7 +7,10 @@
  * sum(buckets)).
  *
  * A longest call cannot be subtracted. So before each change of window the longest calls are taken from the threads,
- * and kept here if they ended in the window and in no pause of it. */
+ * and kept here if they ended in the window and in no pause of it.
+ *
+ * Owner:   the recorder's live file (live_file.h)
+ * Threads: under the recorder's window_lock */
 #ifndef WINDOW_H
 #define WINDOW_H
 

@@ -1,3 +1,4 @@
+/* Stacks are read once, as long as there is room, and matched with the table of causes (causes.h). */
 #include "wait_causes.h"
 
 #include <stdio.h>

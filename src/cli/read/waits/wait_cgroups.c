@@ -1,3 +1,4 @@
+/* The tree is walked once; a group that comes later is found by its file handle. */
 #include "wait_cgroups.h"
 
 #include <errno.h>

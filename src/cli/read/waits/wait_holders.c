@@ -1,3 +1,4 @@
+/* The waits that have lasted longest are looked at each time, the others in turn with the looks that are left. */
 #include "wait_holders.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* A hash table of rows; when it is full, the rows of threads, and then of programs, that waited least are added up. */
 #include "wait_sums.h"
 
 #include <errno.h>

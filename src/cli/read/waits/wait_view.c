@@ -1,3 +1,4 @@
+/* Rows of the sums get the names that are shown, and rows with the same cause and name become one. */
 #include "wait_view.h"
 
 #include <errno.h>
