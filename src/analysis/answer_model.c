@@ -34,10 +34,6 @@ static void find_shares(const struct aggstats_profile *profile, struct answer_mo
 
 /* ---- The rest of the time ---- */
 
-static double at_least_none(double cycles) {
-    return cycles > 0 ? cycles : 0;
-}
-
 static double cycles_of_ns(const struct aggstats_profile *profile, uint64_t ns) {
     return (double)ns * (double)profile->clock.frequency_hz / 1e9;
 }
@@ -53,40 +49,33 @@ static void find_rest(const struct aggstats_profile *profile, struct answer_mode
         return;
     const double user = cycles_of_ns(profile, profile->user_ns);
     const double system = cycles_of_ns(profile, profile->system_ns);
-    const double beside = at_least_none((double)profile->elapsed_cycles - model->sum.total_cycles);
+    const double beside = fmax(0, (double)profile->elapsed_cycles - model->sum.total_cycles);
     rest->cpu = user + system;
     rest->kind = profile->has_queue && model->elapsed_share <= 1 ? ANSWER_REST_ONE : ANSWER_REST_SEVERAL;
     if (rest->kind == ANSWER_REST_SEVERAL) {
         if (profile->in_flight_count == 0 && figures_left(profile) == 0 &&
             !aggstats_profile_label(profile, "still_running"))
-            rest->idle_least = at_least_none(beside - rest->cpu);
+            rest->idle_least = fmax(0, beside - rest->cpu);
         return;
     }
-    rest->within_least = at_least_none(FIRST_THREAD_MIN * rest->cpu - beside);
-    rest->computing_least = fmin(user + at_least_none(system - model->sum.total_cycles), beside);
+    rest->within_least = fmax(0, FIRST_THREAD_MIN * rest->cpu - beside);
+    rest->computing_least = fmin(user + fmax(0, system - model->sum.total_cycles), beside);
     rest->computing_most = fmin(user + system, beside);
     rest->others_most = beside - rest->computing_least;
     rest->queued_most = fmin(cycles_of_ns(profile, profile->queue_ns), rest->others_most);
-    rest->others_least = at_least_none(beside - rest->computing_most - rest->queued_most);
+    rest->others_least = fmax(0, beside - rest->computing_most - rest->queued_most);
 }
 
 /* ---- What a mount adds ---- */
-
-/* The kernel reads ahead, writes back and releases while nobody waits. */
-static bool is_waited_for(const struct aggstats_op_profile *op) {
-    static const char *const others[] = {"READ", "WRITE", "RELEASE", "RELEASEDIR", "FORGET"};
-    for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-        if (strcmp(op->name, others[i]) == 0)
-            return false;
-    return true;
-}
 
 /* Per request. A larger difference comes from calls that overlapped background reads and writes. */
 #define FUSE_ADDS_MAX_NS 1000000
 
 /* The programs' waiting time, less the time in the lower file system, is spent in FUSE, in the page cache, or on
- * copying. Programs wait in the kernel for locks that the mount does not forward. */
+ * copying. Programs wait in the kernel for locks that the mount does not forward. The kernel reads ahead, writes back and
+ * releases while nobody waits. */
 static void find_fuse(const struct aggstats_profile *profile, struct answer_model *model) {
+    static const char *const not_waited_for[] = {"READ", "WRITE", "RELEASE", "RELEASEDIR", "FORGET"};
     const char *layer = aggstats_profile_label(profile, "layer");
     struct answer_fuse *fuse = &model->fuse;
     fuse->is_between = layer && strcmp(layer, "fs") == 0;
@@ -96,11 +85,12 @@ static void find_fuse(const struct aggstats_profile *profile, struct answer_mode
         return;
     double below = 0;
     for (size_t i = 0; i < profile->op_count; i++)
-        below += is_waited_for(&profile->ops[i]) ? (double)profile->ops[i].total_cycles : 0;
+        if (word_index(not_waited_for, ARRAY_SIZE(not_waited_for), profile->ops[i].name) == ARRAY_SIZE(not_waited_for))
+            below += (double)profile->ops[i].total_cycles;
     if (model->lock_cycles == 0)
         fuse->hidden_lock_cycles = cycles_of_ns(profile, profile->locking_ns);
     fuse->has_hidden_locks = fuse->hidden_lock_cycles > ANSWER_SHARE_MIN * (double)profile->elapsed_cycles;
-    fuse->added_most = at_least_none(cycles_of_ns(profile, profile->program_ns) - fuse->hidden_lock_cycles - below);
+    fuse->added_most = fmax(0, cycles_of_ns(profile, profile->program_ns) - fuse->hidden_lock_cycles - below);
     fuse->is_added_close =
         fuse->added_most > 0 && fuse->added_most <= cycles_of_ns(profile, FUSE_ADDS_MAX_NS) * (double)model->sum.calls;
 }
@@ -265,10 +255,8 @@ static bool is_asked_for(const char *op, unsigned failure) {
 /* Of the layer user: loaders, shells and interpreters try one directory after the other. */
 static bool is_search(const char *op, unsigned failure) {
     static const char *const ops[] = {"STAT", "STATX", "ACCESS", "OPEN", "FOPEN", "OPENDIR", "READLINK"};
-    for (size_t i = 0; i < ARRAY_SIZE(ops); i++)
-        if (strcmp(op, ops[i]) == 0)
-            return strcmp(aggstats_failure_name(failure), "ENOENT") == 0;
-    return false;
+    return word_index(ops, ARRAY_SIZE(ops), op) < ARRAY_SIZE(ops) &&
+           strcmp(aggstats_failure_name(failure), "ENOENT") == 0;
 }
 
 static void add_failure(struct answer_model *model, const struct answer_failure *failure) {
@@ -314,7 +302,7 @@ static void find_advice(const struct aggstats_profile *profile, struct answer_mo
         .total_cycles = model->sum.total_cycles,
         .is_one_by_one = model->is_one_by_one,
         .between_cycles =
-            model->rest.kind == ANSWER_REST_ONE && is_seen ? at_least_none(beside) : (double)profile->elapsed_cycles,
+            model->rest.kind == ANSWER_REST_ONE && is_seen ? fmax(0, beside) : (double)profile->elapsed_cycles,
         .added_cycles = model->fuse.is_added_close ? model->fuse.added_most : 0,
     };
     model->advice_count = advice_find(profile, &known, model->advice);

@@ -39,7 +39,11 @@ int compare_bring_to(struct aggstats_profile *profile, uint64_t rate_hz, unsigne
 }
 
 /* Both are brought to the higher rate, so that the order does not matter; to the lower one if that does not fit. */
-static int equalise(struct compare_result *result, unsigned resolution) {
+static int bring_together(struct compare_result *result) {
+    const double rate_ratio = (double)result->a.clock.frequency_hz / (double)result->b.clock.frequency_hz;
+    const unsigned resolution =
+        result->a.resolution < result->b.resolution ? result->a.resolution : result->b.resolution;
+    const double shift_buckets = resolution * log2(rate_ratio);
     bool a_is_slow = result->a.clock.frequency_hz <= result->b.clock.frequency_hz;
     struct aggstats_profile *slow = a_is_slow ? &result->a : &result->b;
     struct aggstats_profile *fast = a_is_slow ? &result->b : &result->a;
@@ -62,17 +66,9 @@ static int equalise(struct compare_result *result, unsigned resolution) {
     if (err == 0)
         err = compare_bring_to(fast, rate_hz, resolution, &result->rescaled);
     result->rescaled = result->rescaled && both_have_ops;
-    return err;
-}
-
-static int bring_together(struct compare_result *result) {
-    const double rate_ratio = (double)result->a.clock.frequency_hz / (double)result->b.clock.frequency_hz;
-    const unsigned coarser = result->a.resolution < result->b.resolution ? result->a.resolution : result->b.resolution;
-    const double shift_buckets = coarser * log2(rate_ratio);
-    int err = equalise(result, coarser);
     /* How much rescaling may move: each bucket's calls are spread over two of the other clock's. */
     if (err == 0 && result->rescaled && !(fabs(shift_buckets - round(shift_buckets)) < WHOLE_BUCKETS))
-        result->allowance_buckets = RESCALING_BUCKETS / coarser;
+        result->allowance_buckets = RESCALING_BUCKETS / resolution;
     return err;
 }
 
@@ -128,9 +124,10 @@ static bool is_similar(const struct compare_result *result, const struct compare
            !has_other_peaks(result, op);
 }
 
-/* share: of the latency, in percent. Returns COMPARE_ALIKE if the next phases must decide */
-static enum compare_verdict phase_one(const struct compare_result *result, const struct compare_op *op, double share) {
+/* share: of the latency, in percent */
+static enum compare_verdict judge(const struct compare_result *result, const struct compare_op *op, double share) {
     const struct compare_options *options = &result->options;
+    const double allowance = options->method == DISTANCE_EARTHMOVER ? result->allowance_buckets : 0;
     if ((double)op->a_finished < options->calls && (double)op->b_finished < options->calls &&
         share < COMPARE_WEIGHTY_PERCENT)
         return COMPARE_RARE;
@@ -138,20 +135,14 @@ static enum compare_verdict phase_one(const struct compare_result *result, const
         return COMPARE_SIMILAR;
     if (op->a_finished == 0 || op->b_finished == 0)
         return COMPARE_ONE_SIDED;
-    return is_similar(result, op) ? COMPARE_SIMILAR : COMPARE_ALIKE;
-}
-
-static enum compare_verdict judge(const struct compare_result *result, const struct compare_op *op, double share) {
-    enum compare_verdict verdict = phase_one(result, op, share);
-    if (verdict != COMPARE_ALIKE)
-        return verdict;
-    const double allowance = result->options.method == DISTANCE_EARTHMOVER ? result->allowance_buckets : 0;
-    if (op->scores[result->options.method] > result->options.threshold + allowance)
+    if (is_similar(result, op))
+        return COMPARE_SIMILAR;
+    if (op->scores[options->method] > options->threshold + allowance)
         return COMPARE_SCORE;
-    if (result->options.score_only)
+    if (options->score_only)
         return COMPARE_ALIKE;
-    if (op->scores[DISTANCE_TOTOPS] > result->options.apart_calls_percent ||
-        op->scores[DISTANCE_TOTLAT] > result->options.apart_latency_percent)
+    if (op->scores[DISTANCE_TOTOPS] > options->apart_calls_percent ||
+        op->scores[DISTANCE_TOTLAT] > options->apart_latency_percent)
         return COMPARE_TOTALS;
     return has_other_peaks(result, op) ? COMPARE_PEAKS : COMPARE_ALIKE;
 }

@@ -51,6 +51,14 @@ struct figures_bounds figures_total_bounds(const struct aggstats_op_profile *op,
     return bounds;
 }
 
+void figures_limit_total(struct aggstats_op_profile *op, unsigned resolution) {
+    const struct figures_bounds bounds = figures_total_bounds(op, resolution);
+    if ((long double)op->total_cycles < bounds.lower_cycles)
+        op->total_cycles = bounds.lower_cycles < 0x1p64L ? (uint64_t)bounds.lower_cycles : UINT64_MAX;
+    else if ((long double)op->total_cycles > bounds.upper_cycles)
+        op->total_cycles = (uint64_t)bounds.upper_cycles;
+}
+
 wide_count figures_left(const struct aggstats_profile *profile) {
     wide_count count = 0;
     for (size_t i = 0; i < profile->op_count; i++)

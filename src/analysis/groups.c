@@ -76,21 +76,6 @@ static bool is_meant(const struct aggstats_group *group, const char *who) {
     return strcmp(is_number ? id : group->name, who) == 0;
 }
 
-static int add_meant(const struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who,
-                     struct aggstats_profile *sum, size_t *ret_count, wide_count *ret_missed_cycles_max) {
-    int error = 0;
-    *ret_count = 0;
-    *ret_missed_cycles_max = 0;
-    for (size_t i = 0; i < profile->group_count && !error; i++) {
-        if (profile->groups[i].grouping != grouping || !is_meant(&profile->groups[i], who))
-            continue;
-        error = aggstats_profile_add(sum, &profile->groups[i].profile);
-        *ret_missed_cycles_max += profile->groups[i].missed_cycles_max;
-        ++*ret_count;
-    }
-    return error;
-}
-
 #define HEADING(constant, word, several, heading, ...) [AGGSTATS_BY_##constant] = heading,
 static const char *const headings[AGGSTATS_GROUPINGS] = {GROUPING_ROWS(HEADING, HEADING, HEADING, HEADING)};
 
@@ -104,14 +89,21 @@ const struct aggstats_label *groups_chosen(const struct aggstats_profile *profil
 
 int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who) {
     struct aggstats_profile sum = {0};
-    size_t count;
-    wide_count missed_cycles_max;
+    size_t count = 0;
+    wide_count missed_cycles_max = 0;
+    int error = 0;
     char value[AGGSTATS_GROUP_NAME_SIZE];
     snprintf(value, sizeof(value), "%s", who);
     for (size_t i = 0; i < profile->group_count && grouping == AGGSTATS_UNGROUPED; i++)
         if (is_meant(&profile->groups[i], who))
             grouping = profile->groups[i].grouping;
-    int error = add_meant(profile, grouping, who, &sum, &count, &missed_cycles_max);
+    for (size_t i = 0; i < profile->group_count && !error; i++) {
+        if (profile->groups[i].grouping != grouping || !is_meant(&profile->groups[i], who))
+            continue;
+        error = aggstats_profile_add(&sum, &profile->groups[i].profile);
+        missed_cycles_max += profile->groups[i].missed_cycles_max;
+        count++;
+    }
     if (!error && count == 0)
         error = -ENOENT;
     for (size_t i = 0; i < profile->label_count && !error; i++)
@@ -221,13 +213,8 @@ static void reduce_op(struct aggstats_op_profile *op, const struct aggstats_op_p
         *count -= before->buckets[bucket] < *count ? before->buckets[bucket] : *count;
         op->calls += *count;
     }
-    uint64_t left_cycles = op->total_cycles > before->total_cycles ? op->total_cycles - before->total_cycles : 0;
-    const struct figures_bounds bounds = figures_total_bounds(op, resolution); /* the nearest total that these allow */
-    op->total_cycles = left_cycles;
-    if ((long double)left_cycles < bounds.lower_cycles)
-        op->total_cycles = bounds.lower_cycles < 0x1p64L ? (uint64_t)bounds.lower_cycles : UINT64_MAX;
-    else if ((long double)left_cycles > bounds.upper_cycles)
-        op->total_cycles = (uint64_t)bounds.upper_cycles;
+    op->total_cycles -= before->total_cycles < op->total_cycles ? before->total_cycles : op->total_cycles;
+    figures_limit_total(op, resolution);
 }
 
 /* Ops without calls are dropped. */

@@ -122,11 +122,6 @@ static enum layers_place place_of(enum layer layer) {
     return layer == LAYER_IS_USER ? LAYERS_USER : layer == LAYER_IS_BLOCK ? LAYERS_BLOCK : LAYERS_REQUEST;
 }
 
-/* True if a row has operations at a layer. */
-static bool layers_has_place(const struct layers_relation *relation, enum layer layer) {
-    return layer != LAYER_IS_OTHER && relation->ops[place_of(layer)];
-}
-
 const struct layers_relation *layers_relate(enum layer layer, const char *op) {
     size_t length = layers_is_queued(layer, op) ? strlen(op) - strlen(QUEUED) : strlen(op);
     for (size_t i = 0; layer != LAYER_IS_OTHER && i < ARRAY_SIZE(relations); i++)
@@ -225,10 +220,11 @@ static struct layers_row *add_row(struct layers_table *table, const struct layer
     struct layers_row *row = &grown[table->row_count++];
     *row = (struct layers_row){.relation = relation};
     snprintf(row->name, sizeof(row->name), "%s", relation ? relation->name : op);
-    for (size_t i = 0; i < table->layer_count; i++)
+    for (size_t i = 0; i < table->layer_count; i++) {
+        const enum layer at = layer_at(table, i);
         row->cells[i].is_there =
-            relation ? layer_at(table, i) != LAYER_IS_QUEUE && layers_has_place(relation, layer_at(table, i))
-                     : i == layer;
+            relation ? at != LAYER_IS_QUEUE && at != LAYER_IS_OTHER && relation->ops[place_of(at)] : i == layer;
+    }
     return row;
 }
 
@@ -280,28 +276,22 @@ static void settle_cell(const struct layers_table *table, struct layers_row *row
 }
 
 /* A disk works for other programs too, so requests seen only there are no calls of this one. */
-static size_t find_outermost(const struct layers_table *table, const struct layers_row *row) {
+static void settle_row(const struct layers_table *table, struct layers_row *row) {
     size_t there = 0;
     size_t called = table->layer_count;
     for (size_t i = table->layer_count; i-- > 0;) {
-        const struct layers_cell *cell = &row->cells[i];
-        there = cell->is_there ? i : there;
         const enum layer layer = layer_at(table, i);
-        if (cell->calls > 0 && layer != LAYER_IS_BLOCK && (layer != LAYER_IS_QUEUE || called == table->layer_count))
+        const bool is_called = row->cells[i].calls > 0 && layer != LAYER_IS_BLOCK;
+        if (is_called && (layer != LAYER_IS_QUEUE || called == table->layer_count))
             called = i;
-    }
-    return called < table->layer_count ? called : there;
-}
-
-static void settle_row(const struct layers_table *table, struct layers_row *row) {
-    row->outermost = find_outermost(table, row);
-    row->is_of_disk_alone = layer_at(table, row->outermost) == LAYER_IS_BLOCK;
-    for (size_t i = 0; i < table->layer_count; i++) {
         if (!row->cells[i].is_there)
             continue;
+        there = i;
         settle_cell(table, row, i);
-        row->layer_count += layer_at(table, i) != LAYER_IS_QUEUE;
+        row->layer_count += layer != LAYER_IS_QUEUE;
     }
+    row->outermost = called < table->layer_count ? called : there;
+    row->is_of_disk_alone = layer_at(table, row->outermost) == LAYER_IS_BLOCK;
 }
 
 static int compare_rows(const void *a, const void *b) {

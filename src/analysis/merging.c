@@ -14,50 +14,49 @@
 
 /* ---- Numbers ------------------------------------------------------------------------------------ */
 
-/* The library does not add calls in flight; without them the sum's calls would exceed its buckets unexplained. */
-static int append_in_flight(struct aggstats_profile *sum, const struct aggstats_profile *profile) {
-    int err = 0;
-    for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
-        err = calls_append(&sum->in_flight, &sum->in_flight_count, &profile->in_flight[i]);
-    return err;
-}
-
-/* sum: not zeroed. Errors: -EDOM it has another rate, and those of merging_add() */
+/* The library does not add calls in flight; without them the sum's calls would exceed its buckets unexplained.
+ * sum:     not zeroed
+ * Errors:  -EDOM it has another rate, and those of merging_add() */
 static int add_to_sum(struct aggstats_profile *sum, const struct aggstats_profile *profile) {
     int error = aggstats_profile_add(sum, profile);
     if (!error && sum->op_count > OPS_MAX)
         error = -E2BIG;
-    return error ? error : append_in_flight(sum, profile);
+    for (size_t i = 0; i < profile->in_flight_count && !error; i++)
+        error = calls_append(&sum->in_flight, &sum->in_flight_count, &profile->in_flight[i]);
+    return error;
 }
 
-static int add_rescaled(struct aggstats_profile *sum, const struct aggstats_profile *profile) {
+/* Adds a profile of another rate, and its groups, to the first sum. */
+static int add_rescaled(struct merging *merging, const struct aggstats_profile *profile) {
     struct aggstats_profile rescaled = {0};
     int error = aggstats_profile_copy(profile, &rescaled);
     if (!error)
-        error = aggstats_profile_rescale(&rescaled, sum->clock.frequency_hz);
+        error = aggstats_profile_rescale(&rescaled, merging->sums[0].clock.frequency_hz);
     if (!error)
-        error = add_to_sum(sum, &rescaled);
+        error = add_to_sum(&merging->sums[0], &rescaled);
+    if (!error)
+        error = merging_groups_add(&merging->groups[0], &rescaled);
     aggstats_profile_finish(&rescaled);
     return error;
 }
 
-/* Adds to the sum of the same rate, or begins one; groups are not added. */
-static int add_without_groups(struct merging *merging, const struct aggstats_profile *profile, size_t *ret_sum_index) {
-    for (size_t i = 0; i < merging->sum_count; i++) {
-        int error = add_to_sum(&merging->sums[i], profile);
-        *ret_sum_index = i;
-        if (error != -EDOM)
-            return error;
+/* Adds to the sum of the same rate, or begins one. If there are too many, the profile is rescaled to the first. */
+static int add_profile(struct merging *merging, const struct aggstats_profile *profile, size_t *ret_sum_index) {
+    size_t i = 0;
+    int error = -EDOM;
+    while (i < merging->sum_count && (error = add_to_sum(&merging->sums[i], profile)) == -EDOM)
+        i++;
+    *ret_sum_index = i;
+    if (i == merging->sum_count) {
+        if (i > 0 && (merging->sums[0].clock.frequency_hz == 0 || profile->clock.frequency_hz == 0))
+            return -EDOM;
+        if (i == MERGING_RATES_MAX)
+            return add_rescaled(merging, profile);
+        error = aggstats_profile_copy(profile, &merging->sums[i]);
+        if (!error)
+            merging_groups_drop(&merging->sums[merging->sum_count++]);
     }
-    *ret_sum_index = merging->sum_count;
-    if (merging->sum_count > 0 && (merging->sums[0].clock.frequency_hz == 0 || profile->clock.frequency_hz == 0))
-        return -EDOM;
-    if (merging->sum_count == MERGING_RATES_MAX)
-        return add_rescaled(&merging->sums[0], profile);
-    int error = aggstats_profile_copy(profile, &merging->sums[merging->sum_count]);
-    if (!error)
-        merging_groups_drop(&merging->sums[merging->sum_count++]);
-    return error;
+    return error ? error : merging_groups_add(&merging->groups[i], profile);
 }
 
 /* ---- Labels ------------------------------------------------------------------------------------- */
@@ -70,35 +69,28 @@ const char *merging_layer(const struct merging *merging) {
     return NULL;
 }
 
-/* Keeps the first MERGING_VALUES_MAX values in byte order, so that the order of the profiles does not matter. Takes
- * *value over if it is kept. */
-static void insert_value(struct merging_label *label, char **value) {
-    size_t at = 0;
-    while (at < label->value_count && strcmp(label->values[at], *value) < 0)
-        at++;
-    label->more = label->more || label->value_count == MERGING_VALUES_MAX;
-    if (at == MERGING_VALUES_MAX)
-        return;
-    if (label->value_count == MERGING_VALUES_MAX)
-        free(label->values[--label->value_count]);
-    memmove(&label->values[at + 1], &label->values[at], (label->value_count - at) * sizeof(label->values[0]));
-    label->values[at] = steal_pointer(value);
-    label->value_count++;
-}
-
+/* Keeps the first MERGING_VALUES_MAX values in byte order, so that the order of the profiles does not matter. */
 static int add_value(struct merging_label *label, const char *value, size_t length, bool is_of_list) {
-    if (is_of_list && length == strlen(MORE) && strncmp(value, MORE, length) == 0) {
+    CLEANUP_FREE char *copy = strndup(value, length);
+    size_t at = 0;
+    if (!copy)
+        return -ENOMEM;
+    if (is_of_list && strcmp(copy, MORE) == 0) {
         label->more = true;
         return 0;
     }
-    for (size_t i = 0; i < label->value_count; i++) {
-        if (strlen(label->values[i]) == length && strncmp(label->values[i], value, length) == 0)
-            return 0;
-    }
-    CLEANUP_FREE char *copy = strndup(value, length);
-    if (!copy)
-        return -ENOMEM;
-    insert_value(label, &copy);
+    while (at < label->value_count && strcmp(label->values[at], copy) < 0)
+        at++;
+    if (at < label->value_count && strcmp(label->values[at], copy) == 0)
+        return 0;
+    label->more = label->more || label->value_count == MERGING_VALUES_MAX;
+    if (at == MERGING_VALUES_MAX)
+        return 0;
+    if (label->value_count == MERGING_VALUES_MAX)
+        free(label->values[--label->value_count]);
+    memmove(&label->values[at + 1], &label->values[at], (label->value_count - at) * sizeof(label->values[0]));
+    label->values[at] = steal_pointer(&copy);
+    label->value_count++;
     return 0;
 }
 
@@ -133,7 +125,6 @@ static int add_label(struct merging *merging, const struct aggstats_label *from)
 }
 
 int merging_add(struct merging *merging, const struct aggstats_profile *profile) {
-    struct aggstats_profile rescaled = {0};
     size_t sum_index = 0;
     const uint64_t merged = profile->merged > 0 ? profile->merged : 1;
     const char *ours = merging_layer(merging);
@@ -142,17 +133,7 @@ int merging_add(struct merging *merging, const struct aggstats_profile *profile)
     for (size_t i = 0; i < profile->label_count && !error; i++)
         error = add_label(merging, &profile->labels[i]);
     if (!error)
-        error = add_without_groups(merging, profile, &sum_index);
-    if (!error && sum_index < MERGING_RATES_MAX) {
-        error = merging_groups_add(&merging->groups[sum_index], profile);
-    } else if (!error) { /* there is no sum of its rate: it is rescaled to the first */
-        error = aggstats_profile_copy(profile, &rescaled);
-        if (!error)
-            error = aggstats_profile_rescale(&rescaled, merging->sums[0].clock.frequency_hz);
-        if (!error)
-            error = merging_groups_add(&merging->groups[0], &rescaled);
-        aggstats_profile_finish(&rescaled);
-    }
+        error = add_profile(merging, profile, &sum_index);
     if (error)
         return error;
     merging->all_have_start = (merging->added_count == 0 || merging->all_have_start) && profile->has_start;
@@ -205,28 +186,14 @@ static int replace_labels(struct merging *merging, struct aggstats_profile *prof
     return error;
 }
 
-/* Adds the sum of another rate, and its groups, to the first. */
-static int add_sum(struct merging *merging, size_t index) {
-    struct aggstats_profile *sum = &merging->sums[index];
-    struct aggstats_profile rescaled = {0};
-    int error = merging_groups_give(&merging->groups[index], sum);
-    if (!error)
-        error = aggstats_profile_copy(sum, &rescaled);
-    if (!error)
-        error = aggstats_profile_rescale(&rescaled, merging->sums[0].clock.frequency_hz);
-    if (!error)
-        error = add_to_sum(&merging->sums[0], &rescaled);
-    if (!error)
-        error = merging_groups_add(&merging->groups[0], &rescaled);
-    aggstats_profile_finish(&rescaled);
-    return error;
-}
-
 int merging_result(struct merging *merging, struct aggstats_profile *ret_profile) {
     struct aggstats_profile *sum = &merging->sums[0];
     int error = merging->sum_count > 0 ? 0 : -EINVAL;
-    for (size_t i = 1; i < merging->sum_count && !error; i++)
-        error = add_sum(merging, i);
+    for (size_t i = 1; i < merging->sum_count && !error; i++) {
+        error = merging_groups_give(&merging->groups[i], &merging->sums[i]);
+        if (!error)
+            error = add_rescaled(merging, &merging->sums[i]);
+    }
     if (!error)
         error = merging_groups_give(&merging->groups[0], sum);
     if (!error)

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,17 +71,6 @@ static struct merging_group *new_row(struct merging_kind *kind, const struct agg
     return row;
 }
 
-/* Its place is free then. */
-static void empty_row(struct merging_kind *kind, struct merging_group *row) {
-    const unsigned number = (unsigned)(row - kind->rows) + 1;
-    unsigned *link = &kind->index->firsts[row->hash % CHAINS];
-    while (*link != number)
-        link = &kind->rows[*link - 1].next;
-    *link = row->next;
-    kind->named_count -= row->group.who == AGGSTATS_WHO_ID;
-    aggstats_profile_finish(&row->group.profile);
-}
-
 static int add_to_others(struct merging_kind *kind, enum aggstats_grouping grouping,
                          const struct aggstats_profile *calls) {
     const struct aggstats_group others = {.grouping = grouping, .who = AGGSTATS_WHO_OTHER};
@@ -120,7 +108,12 @@ static struct merging_group *make_room(struct merging_kind *kind, const struct a
     if (*ret_error)
         return NULL;
     note_evicted(kind, least->carried_cycles, least_cycles);
-    empty_row(kind, least);
+    unsigned *link = &kind->index->firsts[least->hash % CHAINS];
+    while (*link != place + 1)
+        link = &kind->rows[*link - 1].next;
+    *link = least->next;
+    kind->named_count--; /* "kernel" and "other" are never dropped */
+    aggstats_profile_finish(&least->group.profile);
     fill_row(kind, least, group, hash);
     return least;
 }
@@ -235,16 +228,6 @@ static int append_calls(struct aggstats_profile *sum, const struct aggstats_grou
     return error;
 }
 
-/* Limits the total latency to the range that the buckets allow. */
-static void settle_op(struct aggstats_op_profile *op, unsigned resolution) {
-    const struct figures_bounds bounds = figures_total_bounds(op, resolution);
-    op->calls = figures_finished(op, resolution);
-    if ((long double)op->total_cycles < bounds.lower_cycles)
-        op->total_cycles = (uint64_t)fminl(bounds.lower_cycles, 0x1p64L - 1);
-    else if ((long double)op->total_cycles > bounds.upper_cycles)
-        op->total_cycles = (uint64_t)bounds.upper_cycles;
-}
-
 /* Calls of the whole that no group of that kind has. */
 static int find_remainder(const struct aggstats_profile *sum, enum aggstats_grouping grouping,
                           struct aggstats_profile *ret_rest) {
@@ -264,7 +247,8 @@ static int find_remainder(const struct aggstats_profile *sum, enum aggstats_grou
                 op->total_cycles -=
                     of_group->total_cycles < op->total_cycles ? of_group->total_cycles : op->total_cycles;
         }
-        settle_op(op, sum->resolution);
+        op->calls = figures_finished(op, sum->resolution);
+        figures_limit_total(op, sum->resolution);
     }
     return error;
 }

@@ -56,24 +56,14 @@ static const struct row {
     {"FSYNCDIR", WAITS_FOR_FLUSHES, false},
     {"SYNCFS", WAITS_FOR_FLUSHES, false},
     {"MSYNC", WAITS_FOR_FLUSHES, false},
+    {NULL, WAITS_FOR_NONE, false}, /* all others */
 };
 
-/* Returns NULL for others. */
 static const struct row *row_of(const char *op) {
-    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-        if (strcmp(rows[i].op, op) == 0)
-            return &rows[i];
-    return NULL;
-}
-
-static enum waits waits_of(const char *op) {
-    const struct row *row = row_of(op);
-    return row ? row->waits : WAITS_FOR_NONE;
-}
-
-static bool is_read(const char *op) {
-    const struct row *row = row_of(op);
-    return row && row->is_read;
+    const struct row *row = rows;
+    while (row->op && strcmp(row->op, op) != 0)
+        row++;
+    return row;
 }
 
 /* ---- Causes of the calls in a range of buckets ---- */
@@ -159,7 +149,7 @@ static bool is_of(const struct evidence *it, enum layer layer) {
 
 /* Faster than the device. A write, or a flush, may be faster than a read if the device has a cache. */
 static bool is_memory(const struct evidence *it, struct peak_reason *ret_reason) {
-    const enum waits waits = waits_of(it->op->name);
+    const enum waits waits = row_of(it->op->name)->waits;
     const struct characteristic *fastest = time_of(it, CHARACTERISTIC_DEVICE_READ);
     const struct characteristic *write = time_of(it, CHARACTERISTIC_DEVICE_WRITE);
     const struct characteristic *flush = time_of(it, CHARACTERISTIC_DEVICE_FLUSH);
@@ -177,7 +167,7 @@ static bool is_memory(const struct evidence *it, struct peak_reason *ret_reason)
 }
 
 static bool is_device(struct evidence *it, struct peak_reason *ret_reason) {
-    const enum waits waits = waits_of(it->op->name);
+    const enum waits waits = row_of(it->op->name)->waits;
     if (waits == WAITS_FOR_NONE)
         return false;
     if (waits == WAITS_FOR_READS)
@@ -206,7 +196,7 @@ static bool must_be_theirs(const struct evidence *it, const struct peak_reason *
             if (strcmp(profile->ops[i].name, it->op->name) != 0 &&
                 aggstats_bucket_upper(bucket, profile->resolution) > slow_cycles)
                 others += (double)profile->ops[i].buckets[bucket];
-    return is_read(it->op->name) && !is_of(it, LAYER_IS_USER) &&
+    return row_of(it->op->name)->is_read && !is_of(it, LAYER_IS_USER) &&
            bytes >= calls * PEAK_CAUSE_SECTOR_BYTES + others * PEAK_CAUSE_OTHERS_BYTES;
 }
 
@@ -214,7 +204,7 @@ static enum peak_witness storage_says(const struct evidence *it, const struct pe
     const struct aggstats_profile *profile = it->times->profile;
     const double calls = reason->near_part * (double)it->peak->calls;
     const double bytes = (double)profile->storage_read_bytes;
-    if (is_read(it->op->name) && it->op->asked_bytes > 0 && (double)it->op->moved_bytes < calls)
+    if (row_of(it->op->name)->is_read && it->op->asked_bytes > 0 && (double)it->op->moved_bytes < calls)
         return PEAK_WITNESS_NOTHING_MOVED;
     if (!profile->has_storage_read)
         return PEAK_WITNESS_NONE;
@@ -239,7 +229,7 @@ static enum peak_witness witness_of(const struct evidence *it, const struct peak
     }
     /* So little was read from storage that most calls have read nothing. */
     const bool are_in_memory =
-        waits_of(it->op->name) == WAITS_FOR_READS && profile->has_storage_read &&
+        row_of(it->op->name)->waits == WAITS_FOR_READS && profile->has_storage_read &&
         (double)profile->storage_read_bytes <= (1 - PEAK_CAUSE_MEMORY_MIN) * calls * PEAK_CAUSE_SECTOR_BYTES;
     return reason->cause == PEAK_CAUSE_MEMORY && are_in_memory ? PEAK_WITNESS_STORAGE : PEAK_WITNESS_NONE;
 }
@@ -278,7 +268,7 @@ const char *peak_reason_text(const struct peak_reason *reason, const struct aggs
         [PEAK_CAUSE_ROUND_TRIP] = MAY_BE "one network round trip",
     };
     const bool is_read_from_memory =
-        reason->cause == PEAK_CAUSE_MEMORY && (is_read(op->name) || strncmp(op->name, "READ", 4) == 0);
+        reason->cause == PEAK_CAUSE_MEMORY && (row_of(op->name)->is_read || strncmp(op->name, "READ", 4) == 0);
     const char *text = is_read_from_memory ? MAY_BE "from memory" : texts[reason->cause];
     return text[0] && peak_reason_is_seen(reason) ? text + strlen(MAY_BE) : text;
 }

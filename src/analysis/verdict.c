@@ -29,16 +29,6 @@ static double centre_of(const struct verdict_runs *runs, size_t op) {
     return (effect.a + effect.b) / 2;
 }
 
-/* What the ops of a run have in common. centres, scratch: [ops] */
-static double factor_of(const struct verdict_runs *runs, size_t run, const double *centres, double *scratch) {
-    size_t count = 0;
-    for (size_t op = 0; op < runs->result->op_count; op++) {
-        if (!isnan(centres[op]))
-            scratch[count++] = verdict_values(runs, op, VERDICT_USUAL)[run] - centres[op];
-    }
-    return count >= VERDICT_COMMON_OPS_MIN ? statistics_median(scratch, count) : 0;
-}
-
 /* Of an op's usual latencies, without what is common. */
 static struct effect effect_of_usual(const struct verdict_runs *runs, size_t op) {
     return effect_of(verdict_without_factors(runs, op, VERDICT_USUAL), runs->a_count, runs->count);
@@ -50,7 +40,7 @@ static double variance_of_difference(const struct effect *effect) {
 }
 
 /* The median variance of the differences of the means, over the ops used for the factor, as far as it comes from the
- * runs. centres, scratch: as above */
+ * runs. centres, scratch: [ops] */
 static double typical_variance(const struct verdict_runs *runs, const double *centres, double *scratch) {
     size_t count = 0;
     for (size_t op = 0; op < runs->result->op_count; op++) {
@@ -96,8 +86,13 @@ static int find_factors(struct verdict_runs *runs) {
     for (size_t op = 0; op < op_count; op++)
         centres[op] = centre_of(runs, op);
     double variance_without = typical_variance(runs, centres, scratch); /* there are no factors yet */
-    for (size_t run = 0; run < runs->count; run++)
-        runs->factors[run] = factor_of(runs, run, centres, scratch);
+    for (size_t run = 0; run < runs->count; run++) {                    /* what the ops of a run have in common */
+        size_t count = 0;
+        for (size_t op = 0; op < op_count; op++)
+            if (!isnan(centres[op]))
+                scratch[count++] = verdict_values(runs, op, VERDICT_USUAL)[run] - centres[op];
+        runs->factors[run] = count >= VERDICT_COMMON_OPS_MIN ? statistics_median(scratch, count) : 0;
+    }
     runs->factors_variance = variance_of_factors(runs, centres, scratch);
     const double variance_with = typical_variance(runs, centres, scratch) + runs->factors_variance;
     runs->result->common.is_there = variance_with < variance_without;

@@ -1,5 +1,5 @@
-/* Figures of ops, as logarithms, and how they differ between the sides: latencies and calls, the share of calls in each peak,
- * the share that failed, and the share that is slow. */
+/* The comparison of runs: what all of its parts use. Figures of ops, as logarithms, and how they differ between the sides:
+ * latencies and calls, the share of calls in each peak, the share that failed, and the share that is slow. */
 #include <math.h>
 
 #include "base.h"
@@ -9,6 +9,85 @@
 #define HALF_CALL 0.5                    /* replaces 0 calls, and is added to numbers of calls, for a logarithm */
 #define SIDE_CALLS_MAX 0x1p62            /* of a mixture */
 #define PERCENTILE_TOLERANCE_BUCKETS 0.5 /* the position of a percentile in its bucket is a guess */
+
+#define LOG_MAX 100.0 /* of a ratio; beyond it nothing is known */
+
+static const double family_shares[VERDICT_FAMILY_COUNT] = {
+    [VERDICT_FAMILY_USUAL] = 0.7,
+    [VERDICT_FAMILY_TAIL] = 0.2,
+    [VERDICT_FAMILY_REST] = 0.1,
+};
+
+double *verdict_values(const struct verdict_runs *runs, size_t op, enum verdict_figure figure) {
+    return &runs->values[(op * VERDICT_FIGURE_COUNT + figure) * runs->count];
+}
+
+bool verdict_is_zero(const struct verdict_runs *runs, size_t op, size_t run) {
+    return verdict_values(runs, op, VERDICT_TOTAL)[run] <= log(VERDICT_HALF_CYCLE);
+}
+
+void verdict_judge(struct verdict_runs *runs, enum verdict_family family, struct effect *effect) {
+    if (!effect->is_known)
+        return;
+    runs->tested[family][runs->tested_counts[family]++] = effect;
+    runs->result->tested_count++;
+}
+
+void verdict_judge_all(struct verdict_runs *runs, enum verdict_family family, struct effect **effects, size_t count) {
+    effects_moderate(effects, count);
+    for (size_t i = 0; i < count; i++) {
+        effect_conclude(effects[i]);
+        verdict_judge(runs, family, effects[i]);
+    }
+}
+
+double verdict_alpha_of_all(const struct verdict_runs *runs, enum verdict_family family) {
+    return family_shares[family] * runs->result->options.alpha;
+}
+
+double verdict_alpha_of_one(const struct verdict_runs *runs, enum verdict_family family) {
+    return verdict_alpha_of_all(runs, family) / fmax(1, (double)runs->tested_counts[family]);
+}
+
+bool verdict_op_is_judged(const struct verdict_op *op) {
+    return op->a_calls >= VERDICT_CALLS_MIN && op->b_calls >= VERDICT_CALLS_MIN;
+}
+
+int verdict_compare_each(struct verdict_runs *runs, enum verdict_family family,
+                         struct effect *(*compare)(const struct verdict_runs *runs, struct verdict_op *op)) {
+    struct verdict_result *result = runs->result;
+    CLEANUP_FREE struct effect **effects = calloc(result->op_count + 1, sizeof(struct effect *));
+    size_t count = 0;
+    if (!effects)
+        return -ENOMEM;
+    for (size_t i = 0; i < result->op_count; i++) {
+        struct effect *effect = verdict_op_is_judged(&result->ops[i]) ? compare(runs, &result->ops[i]) : NULL;
+        if (effect)
+            effects[count++] = effect;
+    }
+    verdict_judge_all(runs, family, effects, count);
+    return 0;
+}
+
+double verdict_ratio_of(double logarithm) {
+    return exp(fmax(-LOG_MAX, fmin(LOG_MAX, logarithm)));
+}
+
+void verdict_ratio_conclude(struct verdict_ratio *ratio) {
+    effect_conclude(&ratio->effect);
+    ratio->ratio = verdict_ratio_of(ratio->effect.difference);
+    ratio->low = verdict_ratio_of(ratio->effect.low);
+    ratio->high = verdict_ratio_of(ratio->effect.high);
+}
+
+const double *verdict_without_factors(const struct verdict_runs *runs, size_t op, enum verdict_figure figure) {
+    const double *values = verdict_values(runs, op, figure);
+    for (size_t run = 0; run < runs->count; run++)
+        runs->scratch[run] = values[run] - (verdict_is_zero(runs, op, run) ? 0 : runs->factors[run]);
+    return runs->scratch;
+}
+
+/* ---- Figures ------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
@@ -63,26 +142,21 @@ void verdict_read_op(const struct verdict_runs *runs, size_t index) {
     }
 }
 
-static double tolerance_of(const struct verdict_result *result, const struct verdict_op *op,
-                           enum verdict_figure figure) {
-    const unsigned resolution = result->a_sum.resolution;
-    double buckets = figures[figure].percent > 0 ? PERCENTILE_TOLERANCE_BUCKETS : 0;
-    if (figure == VERDICT_USUAL && op->a_sum && op->b_sum)
-        buckets = /* half a bucket on either side, if the place in its bucket is not known of any call */
-            (usual_by_total(op->a_sum, resolution).isolated + usual_by_total(op->b_sum, resolution).isolated) / 2;
-    return buckets * M_LN2 / resolution;
-}
-
 /* Sets the effects of an op, before they are moderated. */
 static void compare_values(const struct verdict_runs *runs, size_t index, enum verdict_figure figure) {
     struct verdict_ratio *ratio = &runs->result->ops[index].ratios[figure];
     struct verdict_ratio *own = &runs->result->ops[index].own[figure];
     const struct verdict_op *op = &runs->result->ops[index];
+    const unsigned resolution = runs->result->a_sum.resolution;
     ratio->effect = effect_of(verdict_values(runs, index, figure), runs->a_count, runs->count);
     ratio->a = (figure == VERDICT_CALLS ? op->a_calls : op->a_total_cycles) > 0 ? exp(ratio->effect.a) : 0;
     ratio->b = (figure == VERDICT_CALLS ? op->b_calls : op->b_total_cycles) > 0 ? exp(ratio->effect.b) : 0;
     const bool is_zero = ratio->a == 0 && ratio->b == 0; /* exactly, whatever buckets and factors are */
-    ratio->effect.tolerance = is_zero ? 0 : tolerance_of(runs->result, op, figure);
+    double buckets = figures[figure].percent > 0 ? PERCENTILE_TOLERANCE_BUCKETS : 0;
+    if (figure == VERDICT_USUAL && op->a_sum && op->b_sum)
+        buckets = /* half a bucket on either side, if the place in its bucket is not known of any call */
+            (usual_by_total(op->a_sum, resolution).isolated + usual_by_total(op->b_sum, resolution).isolated) / 2;
+    ratio->effect.tolerance = is_zero ? 0 : buckets * M_LN2 / resolution;
     *own = *ratio;
     if (!figures[figure].is_latency || is_zero)
         return;
@@ -128,13 +202,6 @@ static double share_logit(uint64_t inside, uint64_t finished, double *ret_share)
     return finished > 0 ? log(((double)inside + HALF_CALL) / ((double)(finished - inside) + HALF_CALL)) : NAN;
 }
 
-/* Variance of the logit of a share of so many independent calls: runs that agree better do so by chance. */
-static double share_variance(double share, double calls) {
-    double inside = share * calls + HALF_CALL;
-    double outside = (1 - share) * calls + HALF_CALL;
-    return 1 / inside + 1 / outside;
-}
-
 /* The effect on a share of an op's calls. Its logits in each run are in runs->scratch, NAN if unknown.
  * sums: of the share over the runs of each side. ret_a_share, ret_b_share: its means */
 static struct effect effect_of_shares(const struct verdict_runs *runs, const struct verdict_op *op,
@@ -142,8 +209,10 @@ static struct effect effect_of_shares(const struct verdict_runs *runs, const str
     struct effect effect = effect_of(runs->scratch, runs->a_count, runs->count);
     *ret_a_share = effect.a_count > 0 ? sums[0] / (double)effect.a_count : 0;
     *ret_b_share = effect.b_count > 0 ? sums[1] / (double)effect.b_count : 0;
-    double least = share_variance((*ret_a_share + *ret_b_share) / 2, (op->a_calls + op->b_calls) / 2);
-    effect.variance = fmax(effect.variance, least);
+    /* The variance of the logit of a share of so many independent calls. Runs that agree better do so by chance. */
+    const double share = (*ret_a_share + *ret_b_share) / 2;
+    const double calls = (op->a_calls + op->b_calls) / 2;
+    effect.variance = fmax(effect.variance, 1 / (share * calls + HALF_CALL) + 1 / ((1 - share) * calls + HALF_CALL));
     effect.is_known &= effect.a_count > 1 && effect.b_count > 1;
     return effect;
 }

@@ -37,6 +37,9 @@ struct figures_bounds {
 
 struct figures_bounds figures_total_bounds(const struct aggstats_op_profile *op, unsigned resolution);
 
+/* Sets the total to the nearest in that range. */
+void figures_limit_total(struct aggstats_op_profile *op, unsigned resolution);
+
 /* Calls that were left before they returned, of all ops; UINT64_MAX: that many or more. */
 wide_count figures_left(const struct aggstats_profile *profile);
 
