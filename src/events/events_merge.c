@@ -176,18 +176,6 @@ struct written {
     uint64_t end;
 };
 
-/* Returns the call's start on the common time line. It is not before the end of the previous call, if that was so in
- * the recording. */
-static uint64_t place_call(const struct merge *merge, struct merge_host *host, const struct event *event,
-                           const struct written *written) {
-    uint64_t start = merge_time(merge, host, event->start_cycles);
-    if (start >= written->end || event->start_cycles < written->source_end)
-        return start;
-    if (written->end - start > host->moved_cycles)
-        host->moved_cycles = written->end - start;
-    return written->end;
-}
-
 /* raw: the record that `event` was decoded from. latency_cycles: in cycles of the merged file */
 static void write_record(struct merge *merge, const struct merge_file *file, const struct merge_host *host,
                          struct event *event, const unsigned char *raw, size_t raw_bytes) {
@@ -228,6 +216,8 @@ static int end_buffer(struct merge *merge, struct events_buffer *buffer) {
     return merge_chunk_end(merge);
 }
 
+/* Calls are placed on the common time line. The start of a call is not before the end of the previous call, if that was
+ * so in the recording. */
 static int write_run(struct merge *merge, const struct merge_file *file, const struct events_run *run,
                      struct written *written) {
     const struct merge_stream *stream = merge_stream_find(file, run->buffer.stream);
@@ -245,7 +235,12 @@ static int write_run(struct merge *merge, const struct merge_file *file, const s
             break;
         if (buffer.record_count++ == 0)
             events_chunk_begin(&merge->writer, EVENTS_BUFFER, &buffer, sizeof(buffer));
-        uint64_t start = place_call(merge, host, &event, written);
+        uint64_t start = merge_time(merge, host, event.start_cycles);
+        if (start < written->end && event.start_cycles >= written->source_end) {
+            if (written->end - start > host->moved_cycles)
+                host->moved_cycles = written->end - start;
+            start = written->end;
+        }
         written->source_end = event.end_cycles;
         event.start_cycles = start;
         if (ratio <= 0.999L || ratio >= 1.001L) {

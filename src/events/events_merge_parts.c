@@ -1,10 +1,54 @@
-/* Writes all parts of a merged file except the calls. Marks: one at each end for all recordings, and between them the
- * marks of single recordings. */
+/* Numbers and times of a recording, as they are in the merged file. Writes all parts of that file except the calls. Marks:
+ * one at each end for all recordings, and between them the marks of single recordings. */
 #include <string.h>
 #include <sys/timex.h>
 
 #include "base.h"
 #include "events_merge_private.h"
+
+/* ---- Numbers and times of a recording, as they are in the merged file ---- */
+
+uint64_t merge_time(const struct merge *merge, const struct merge_host *host, uint64_t cycles) {
+    int64_t unix_ns = events_unix_ns(&merge->machines[host->machine].clock, cycles);
+    long double at = (long double)unix_ns * (long double)merge->hz / NS_PER_S;
+    return at <= 0 ? 0 : at > 1.8e19L ? UINT64_MAX : (uint64_t)at;
+}
+
+uint64_t merge_error_ns(const struct merge *merge, const struct merge_host *host) {
+    const struct events_file *clock = &merge->machines[host->machine].clock;
+    uint64_t error_ns = host->seen ? host->seen->head.error_ns : 0;
+    for (size_t i = 0; !host->seen && i < clock->clock_count; i++) {
+        uint64_t here_ns = events_error_ns(clock, clock->clocks[i].cycles);
+        error_ns = here_ns > error_ns ? here_ns : error_ns;
+    }
+    uint64_t moved_ns = (uint64_t)((long double)host->moved_cycles * NS_PER_S / (long double)merge->hz);
+    return error_ns > UINT64_MAX - moved_ns ? UINT64_MAX : error_ns + moved_ns;
+}
+
+EVENTS_ORDER(stream_order, struct merge_stream, from)
+
+const struct merge_stream *merge_stream_find(const struct merge_file *file, uint32_t stream) {
+    const struct merge_stream wanted = {.from = stream};
+    return file->stream_count ? bsearch(&wanted, file->streams, file->stream_count, sizeof(wanted), stream_order)
+                              : NULL;
+}
+
+uint64_t merge_node(const struct merge_host *host, uint64_t node) {
+    return node == 0 ? 0 : node ^ host->node_bits;
+}
+
+uint32_t merge_thread(const struct merge_host *host, uint32_t thread) {
+    return thread == 0 ? 0 : thread ^ host->thread_bits;
+}
+
+int merge_chunk_end(struct merge *merge) {
+    events_chunk_end(&merge->writer);
+    if (merge->writer.error)
+        return merge->writer.error;
+    int err = merge->write(merge->context, merge->writer.bytes, merge->writer.size_bytes);
+    merge->writer.size_bytes = 0;
+    return err;
+}
 
 /* ---- Descriptions ---- */
 
@@ -36,16 +80,6 @@ static void write_words(struct events_writer *writer, const char *const *words, 
     events_chunk_add(writer, after, 1);
 }
 
-static void write_op(struct events_writer *writer, unsigned number, const struct events_op *op) {
-    char head[32];
-    events_chunk_add(writer, head, (size_t)snprintf(head, sizeof(head), "op %u ", number));
-    events_write_text(writer, op->name);
-    events_write_text(writer, op->counts_bytes ? " bytes|" : "|");
-    write_words(writer, op->columns, 0, op->column_count, "|");
-    write_words(writer, op->columns, op->column_count, op->column_count_all, "|");
-    write_words(writer, op->texts, 0, op->text_count, "\n");
-}
-
 static int write_description(struct merge *merge) {
     const struct events_file *first = merge->files[0].file;
     struct events_writer *writer = &merge->writer;
@@ -70,8 +104,16 @@ static int write_description(struct merge *merge) {
     events_write_clock(writer, first->clock_kind ? first->clock_kind : "?", merge->hz);
     events_write_number(writer, "resolution", resolution);
     write_common_labels(merge);
-    for (unsigned op = 0; op < merge->op_count; op++)
-        write_op(writer, op, merge->ops[op]);
+    for (unsigned number = 0; number < merge->op_count; number++) {
+        const struct events_op *op = merge->ops[number];
+        char head[32];
+        events_chunk_add(writer, head, (size_t)snprintf(head, sizeof(head), "op %u ", number));
+        events_write_text(writer, op->name);
+        events_write_text(writer, op->counts_bytes ? " bytes|" : "|");
+        write_words(writer, op->columns, 0, op->column_count, "|");
+        write_words(writer, op->columns, op->column_count, op->column_count_all, "|");
+        write_words(writer, op->texts, 0, op->text_count, "\n");
+    }
     return merge_chunk_end(merge);
 }
 

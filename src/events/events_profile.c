@@ -206,18 +206,17 @@ static void identify(const struct events_file *file, const struct event *event, 
         group->id = event->uid;
 }
 
-static bool is_same(const struct aggstats_group *a, const struct aggstats_group *b) {
-    return a->grouping == b->grouping && a->who == b->who && a->id == b->id && strcmp(a->name, b->name) == 0;
-}
-
 /* Returns the group, which is added if it is new. NULL: no memory. If two groups have the same hash, the later one is
  * stored under the next hash. */
 static struct aggstats_group *find_or_add(struct groups *groups, const struct aggstats_group *wanted) {
     uint64_t number = wanted->id ^ (uint64_t)wanted->who << 56 ^ (uint64_t)wanted->grouping << 60;
     uint64_t hash = hash_text(HASH_BEGIN ^ number * UINT64_C(11400714819323198485), wanted->name);
-    for (size_t place; (place = number_map_get(&groups->places, hash)) > 0; hash++)
-        if (is_same(&groups->groups[place - 1], wanted))
-            return &groups->groups[place - 1];
+    for (size_t place; (place = number_map_get(&groups->places, hash)) > 0; hash++) {
+        struct aggstats_group *group = &groups->groups[place - 1];
+        if (group->grouping == wanted->grouping && group->who == wanted->who && group->id == wanted->id &&
+            strcmp(group->name, wanted->name) == 0)
+            return group;
+    }
     if (grow_array(&groups->groups, groups->count, sizeof(*groups->groups)) < 0 ||
         number_map_set(&groups->places, hash, groups->count + 1) < 0)
         return NULL;

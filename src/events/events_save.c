@@ -68,11 +68,15 @@ static uint64_t now_cycles(const struct events_recorder *events) {
     return aggstats_clock_now(aggstats_hot(events->source.recorder)->clock_kind);
 }
 
+static bool is_of_session(const struct events_recorder *events, const struct events_stream *stream) {
+    return __atomic_load_n(&stream->session, __ATOMIC_ACQUIRE) == events->last_session;
+}
+
 uint64_t events_count_dropped(const struct events_recorder *events) {
+    const struct events_stream *stream = __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE);
     uint64_t dropped = 0;
-    for (const struct events_stream *stream = __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE); stream;
-         stream = stream->next)
-        if (__atomic_load_n(&stream->session, __ATOMIC_ACQUIRE) == events->last_session)
+    for (; stream; stream = stream->next)
+        if (is_of_session(events, stream))
             dropped += __atomic_load_n(&stream->dropped, __ATOMIC_RELAXED);
     return dropped;
 }
@@ -129,7 +133,8 @@ void events_note_end(struct events_recorder *events, uint64_t unsaved, bool is_f
 /* ---- The beginning ---- */
 
 /* Reads several times and takes the reading that took the shortest time. */
-static void read_clocks(uint32_t kind, struct events_clock *ret_clock) {
+static void write_clock(struct events_recorder *events) {
+    const uint32_t kind = aggstats_hot(events->source.recorder)->clock_kind;
     struct timex state = {0};
     struct events_clock best = {.gap_cycles = UINT64_MAX};
     for (int i = 0; i < CLOCK_ATTEMPTS; i++) {
@@ -145,14 +150,8 @@ static void read_clocks(uint32_t kind, struct events_clock *ret_clock) {
     int answer = adjtimex(&state);
     best.error_ns = answer < 0 ? 0 : (uint64_t)state.maxerror * NS_PER_US;
     best.status = answer < 0 ? STA_UNSYNC : (uint32_t)state.status;
-    *ret_clock = best;
-}
-
-static void write_clock(struct events_recorder *events) {
-    struct events_clock clock;
     end_strings(events);
-    read_clocks(aggstats_hot(events->source.recorder)->clock_kind, &clock);
-    events_chunk_begin(&events->beside, EVENTS_CLOCK, &clock, sizeof(clock));
+    events_chunk_begin(&events->beside, EVENTS_CLOCK, &best, sizeof(best));
     events_chunk_end(&events->beside);
     events->clock_written_ns = now_ns();
 }
@@ -170,7 +169,7 @@ static void write_mark_now(struct events_recorder *events, enum events_mark_kind
     const struct events_mark head = {
         .kind = (uint32_t)kind,
         .stream_count = (uint32_t)stream_count,
-        .cycles = aggstats_clock_now(aggstats_hot(events->source.recorder)->clock_kind),
+        .cycles = now_cycles(events),
         .realtime_ns = read_clock_ns(CLOCK_REALTIME),
     };
     write_mark(events, &head, streams);
@@ -349,10 +348,6 @@ static int save_half(struct events_recorder *events, const struct events_stream 
     if (err == 0 && state == EVENTS_HALF_FULL)
         __atomic_store_n(&half->state, EVENTS_HALF_FREE, __ATOMIC_RELEASE);
     return err;
-}
-
-static bool is_of_session(const struct events_recorder *events, const struct events_stream *stream) {
-    return __atomic_load_n(&stream->session, __ATOMIC_ACQUIRE) == events->last_session;
 }
 
 /* Looks up callers first: they may end soon. Of a stream's buffers the one with the earlier calls comes first, so that

@@ -8,7 +8,7 @@
 
 #define TEXT_MAX 3900U /* two of them, and all columns, fit in a record */
 
-static void add(struct events_writer *writer, const void *data, size_t size_bytes) {
+void events_chunk_add(struct events_writer *writer, const void *data, size_t size_bytes) {
     if (writer->error || size_bytes == 0)
         return;
     if (size_bytes > writer->room_bytes - writer->size_bytes) {
@@ -27,7 +27,7 @@ static void add(struct events_writer *writer, const void *data, size_t size_byte
 
 static void pad(struct events_writer *writer) {
     static const char zeros[8];
-    add(writer, zeros, (8 - writer->size_bytes % 8) % 8);
+    events_chunk_add(writer, zeros, (8 - writer->size_bytes % 8) % 8);
 }
 
 void events_write_start(struct events_writer *writer, uint32_t flags) {
@@ -39,7 +39,7 @@ void events_write_start(struct events_writer *writer, uint32_t flags) {
         .start_bytes = sizeof(start),
         .flags = flags,
     };
-    add(writer, &start, sizeof(start));
+    events_chunk_add(writer, &start, sizeof(start));
 }
 
 /* ---- Chunks ---- */
@@ -63,12 +63,8 @@ void events_chunk_begin(struct events_writer *writer, enum events_chunk_kind kin
                         size_t head_bytes) {
     const struct events_chunk chunk = {.kind = (uint16_t)kind, .head_bytes = (uint16_t)head_bytes};
     writer->chunk_at = writer->size_bytes;
-    add(writer, &chunk, sizeof(chunk));
-    add(writer, head, head_bytes);
-}
-
-void events_chunk_add(struct events_writer *writer, const void *data, size_t size_bytes) {
-    add(writer, data, size_bytes);
+    events_chunk_add(writer, &chunk, sizeof(chunk));
+    events_chunk_add(writer, head, head_bytes);
 }
 
 void events_chunk_end(struct events_writer *writer) {
@@ -95,15 +91,15 @@ void events_chunk_end(struct events_writer *writer) {
 void events_write_text(struct events_writer *writer, const char *text) {
     for (; *text; text++) {
         const char *escaped = *text == '\n' ? "\\n" : *text == '\r' ? "\\r" : *text == '\\' ? "\\\\" : NULL;
-        add(writer, escaped ? escaped : text, escaped ? 2 : 1);
+        events_chunk_add(writer, escaped ? escaped : text, escaped ? 2 : 1);
     }
 }
 
 void events_write_line(struct events_writer *writer, const char *word, const char *value) {
-    add(writer, word, strlen(word));
-    add(writer, " ", value ? 1 : 0);
+    events_chunk_add(writer, word, strlen(word));
+    events_chunk_add(writer, " ", value ? 1 : 0);
     events_write_text(writer, value ? value : "");
-    add(writer, "\n", 1);
+    events_chunk_add(writer, "\n", 1);
 }
 
 void events_write_number(struct events_writer *writer, const char *word, uint64_t number) {
@@ -119,7 +115,7 @@ void events_write_clock(struct events_writer *writer, const char *kind, uint64_t
 }
 
 void events_write_label(struct events_writer *writer, const char *key, const char *value) {
-    add(writer, "label ", strlen("label "));
+    events_chunk_add(writer, "label ", strlen("label "));
     events_write_line(writer, key, value);
 }
 
@@ -127,8 +123,8 @@ void events_write_string(struct events_writer *writer, enum events_string_kind k
                          const char *text, size_t length) {
     const struct events_string head = {
         .kind = (uint32_t)kind, .length_bytes = (uint32_t)length, .key = key, .value = value};
-    add(writer, &head, sizeof(head));
-    add(writer, text, length);
+    events_chunk_add(writer, &head, sizeof(head));
+    events_chunk_add(writer, text, length);
     pad(writer);
 }
 
@@ -142,15 +138,15 @@ void events_write_record(struct events_writer *writer, const struct events_call 
         .thread = call->thread,
         .uid = call->uid,
     };
-    add(writer, &record, sizeof(record));
-    add(writer, &call->latency_cycles, is_long ? sizeof(call->latency_cycles) : 0);
-    add(writer, call->columns, call->column_count * sizeof(*call->columns));
+    events_chunk_add(writer, &record, sizeof(record));
+    events_chunk_add(writer, &call->latency_cycles, is_long ? sizeof(call->latency_cycles) : 0);
+    events_chunk_add(writer, call->columns, call->column_count * sizeof(*call->columns));
     for (unsigned i = 0; i < call->text_count; i++) {
         size_t length = strlen(call->texts[i]);
         uint16_t lengths[2] = {(uint16_t)(length < TEXT_MAX ? length : TEXT_MAX),
                                (uint16_t)(length < UINT16_MAX ? length : UINT16_MAX)};
-        add(writer, lengths, sizeof(lengths));
-        add(writer, call->texts[i], lengths[0]);
+        events_chunk_add(writer, lengths, sizeof(lengths));
+        events_chunk_add(writer, call->texts[i], lengths[0]);
     }
     pad(writer);
     if (writer->error)
