@@ -32,12 +32,6 @@ static void print_text(FILE *stream, const char *text) {
         print_quoted(stream, text);
 }
 
-/* Texts of records have no NUL at their end. */
-static void print_bytes(FILE *stream, struct events_text text) {
-    CLEANUP_FREE char *copy = text.bytes ? strndup(text.bytes, text.length) : NULL;
-    print_text(stream, copy ? copy : "");
-}
-
 static void print_number(FILE *stream, bool is_known, uint64_t number) {
     putc(',', stream);
     if (is_known)
@@ -47,15 +41,6 @@ static void print_number(FILE *stream, bool is_known, uint64_t number) {
 static void print_column(const struct csv *csv, const struct event *event, const char *name) {
     int column = events_column(csv->out->file, event->op, name, event->has_more);
     print_number(csv->stream, column >= 0, column >= 0 ? event->columns[column] : 0);
-}
-
-static void print_times(const struct csv *csv, const struct event *event) {
-    const struct events_file *file = csv->out->file;
-    long double ns = file->clock_hz ? (long double)event->latency_cycles * NS_PER_S / (long double)file->clock_hz
-                                    : (long double)event->latency_cycles;
-    fprintf(csv->stream, "%" PRId64 ",%.0Lf", events_unix_ns(file, event->start_cycles), ns);
-    print_number(csv->stream, true, event->start_cycles);
-    print_number(csv->stream, true, event->latency_cycles);
 }
 
 static void print_caller(const struct csv *csv, const struct event *event) {
@@ -71,25 +56,30 @@ static void print_caller(const struct csv *csv, const struct event *event) {
 
 static int print_call(void *context, const struct event *event) {
     const struct csv *csv = context;
+    const struct events_file *file = csv->out->file;
+    const struct events_text text = events_text_of(file, event, "new_name");
+    CLEANUP_FREE char *new_name = text.bytes ? strndup(text.bytes, text.length) : NULL; /* it has no NUL at its end */
     char path[EVENTS_PATH_SIZE];
     char error[16];
-    const char *name = csv->out->file->ops[event->op].name;
-    const char *failure = events_export_error(event->error, error);
-    print_times(csv, event);
-    print_text(csv->stream, name);
-    print_text(csv->stream, failure);
+    fprintf(csv->stream, "%" PRId64 ",%.0Lf", events_unix_ns(file, event->start_cycles),
+            file->clock_hz ? (long double)event->latency_cycles * NS_PER_S / (long double)file->clock_hz
+                           : (long double)event->latency_cycles);
+    print_number(csv->stream, true, event->start_cycles);
+    print_number(csv->stream, true, event->latency_cycles);
+    print_text(csv->stream, file->ops[event->op].name);
+    print_text(csv->stream, events_export_error(event->error, error));
     print_caller(csv, event);
     print_number(csv->stream, true, event->node);
-    events_path_of(csv->out->file, event, path);
+    events_path_of(file, event, path);
     print_text(csv->stream, path);
-    print_bytes(csv->stream, events_text_of(csv->out->file, event, "new_name"));
+    print_text(csv->stream, new_name ? new_name : "");
     print_column(csv, event, "size");
     print_column(csv, event, "offset");
     print_column(csv, event, "result");
     print_column(csv, event, "file");
     print_number(csv->stream, true, event->worker);
     if (csv->order) { /* of merged files: the host, and whether the call may have begun before a call above it */
-        const struct events_host_seen *host = events_host_of(csv->out->file, event->stream);
+        const struct events_host_seen *host = events_host_of(file, event->stream);
         print_text(csv->stream, host && host->name ? host->name : "");
         print_number(csv->stream, true, events_is_unordered(csv->order, event));
     }

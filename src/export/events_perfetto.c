@@ -150,15 +150,6 @@ static void write_slice(const struct perfetto *perfetto, Perfetto__TrackEvent *s
     write_packet(perfetto, &packet);
 }
 
-static void annotate_path(const struct perfetto *perfetto, const struct event *event, struct annotations *annotations,
-                          char text[EVENTS_PATH_SIZE]) {
-    char path[EVENTS_PATH_SIZE];
-    events_path_of(perfetto->out->file, event, path);
-    copy_utf8(path, text, EVENTS_PATH_SIZE);
-    if (text[0])
-        annotate(annotations, "path")->string_value = text;
-}
-
 static void write_begin(const struct perfetto *perfetto, const struct event *event, const struct events_lane *lane,
                         uint64_t start_cycles) {
     const struct events_op *op = &perfetto->out->file->ops[event->op];
@@ -166,8 +157,12 @@ static void write_begin(const struct perfetto *perfetto, const struct event *eve
     Perfetto__TrackEvent slice = PERFETTO__TRACK_EVENT__INIT;
     char *categories[] = {(char[]){"fs"}};
     char path[EVENTS_PATH_SIZE];
+    char shown[EVENTS_PATH_SIZE];
     char error[16];
-    annotate_path(perfetto, event, &annotations, path);
+    events_path_of(perfetto->out->file, event, path);
+    copy_utf8(path, shown, sizeof(shown));
+    if (shown[0])
+        annotate(&annotations, "path")->string_value = shown;
     if (event->error)
         annotate(&annotations, "error")->string_value = (char *)(uintptr_t)events_export_error(event->error, error);
     annotate_number(&annotations, "node", event->node);

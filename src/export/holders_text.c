@@ -29,12 +29,6 @@ static void add_process(struct str *text, const struct aggstats_party *party) {
     str_addf(text, " %" PRIu64, party->process);
 }
 
-static void add_waiter(struct str *text, const struct aggstats_party *waiter) {
-    add_process(text, waiter);
-    if (waiter->thread != 0 && waiter->thread != waiter->process)
-        str_addf(text, " (thread %" PRIu64 ")", waiter->thread);
-}
-
 /* The holder was named before. */
 static void add_follower(struct str *text, const struct aggstats_link *link) {
     const struct aggstats_party *waiter = &link->waiter;
@@ -56,8 +50,31 @@ static void add_of(struct str *text, const char *thing, const char *name, const 
     add(text, name[0] ? name : unknown);
 }
 
-static void add_disk(struct str *text, const struct aggstats_link *link) {
-    add_of(text, "the disk ", link->object, "");
+static const struct thing {
+    const char *words; /* before the name of the object */
+    const char *unknown;
+    const char *held_by; /* NULL: held or taken */
+} things[AGGSTATS_CAUSE_CLASSES] = {
+    [AGGSTATS_CAUSE_FLOCK] = {"the flock of ", "a file", NULL},
+    [AGGSTATS_CAUSE_FCNTL] = {"the fcntl lock of ", "a file", NULL},
+    [AGGSTATS_CAUSE_LEASE] = {"the lease of ", "a file", NULL},
+    [AGGSTATS_CAUSE_LOCK] = {"the kernel's lock in ", "an unknown function", NULL},
+    [AGGSTATS_CAUSE_FROZEN] = {"the frozen file system ", "", NULL},
+    [AGGSTATS_CAUSE_FUSE] = {"the FUSE file system ", "", ", served by "},
+    [AGGSTATS_CAUSE_SERVER] = {" of ", "", NULL},
+    [AGGSTATS_CAUSE_PIPE_ROOM] = {"room in ", "a pipe", ", read by "},
+    [AGGSTATS_CAUSE_PIPE_DATA] = {"data from ", "a pipe", ", written by "},
+    [AGGSTATS_CAUSE_DISK] = {"the disk ", "", NULL},
+};
+
+static void add_thing(struct str *text, const struct aggstats_link *link) {
+    const struct thing *thing = &things[link->thing];
+    if (link->thing == AGGSTATS_CAUSE_SERVER)
+        add_of(text, "the server ", link->source, "");
+    if (thing->words)
+        add_of(text, thing->words, link->object, thing->unknown);
+    if (link->thing != AGGSTATS_CAUSE_DISK)
+        return;
     if (link->has_in_flight)
         str_addf(text, " (%" PRIu64 " request%s in flight)", link->in_flight, link->in_flight == 1 ? "" : "s");
     if (link->source[0])
@@ -66,58 +83,8 @@ static void add_disk(struct str *text, const struct aggstats_link *link) {
         add_of(text, ", limited by the waiter's control group ", link->group, "");
 }
 
-static void add_thing(struct str *text, const struct aggstats_link *link) {
-    switch (link->thing) {
-    case AGGSTATS_CAUSE_FLOCK:
-        add_of(text, "the flock of ", link->object, "a file");
-        break;
-    case AGGSTATS_CAUSE_FCNTL:
-        add_of(text, "the fcntl lock of ", link->object, "a file");
-        break;
-    case AGGSTATS_CAUSE_LEASE:
-        add_of(text, "the lease of ", link->object, "a file");
-        break;
-    case AGGSTATS_CAUSE_LOCK:
-        add_of(text, "the kernel's lock in ", link->object, "an unknown function");
-        break;
-    case AGGSTATS_CAUSE_FROZEN:
-        add_of(text, "the frozen file system ", link->object, "");
-        break;
-    case AGGSTATS_CAUSE_FUSE:
-        add_of(text, "the FUSE file system ", link->object, "");
-        break;
-    case AGGSTATS_CAUSE_SERVER:
-        add_of(text, "the server ", link->source, "");
-        add_of(text, " of ", link->object, "");
-        break;
-    case AGGSTATS_CAUSE_PIPE_ROOM:
-        add_of(text, "room in ", link->object, "a pipe");
-        break;
-    case AGGSTATS_CAUSE_PIPE_DATA:
-        add_of(text, "data from ", link->object, "a pipe");
-        break;
-    case AGGSTATS_CAUSE_DISK:
-        add_disk(text, link);
-        break;
-    default:
-        break;
-    }
-}
-
-static const char *verb_of(const struct aggstats_link *link) {
-    switch (link->thing) {
-    case AGGSTATS_CAUSE_FUSE:
-        return ", served by ";
-    case AGGSTATS_CAUSE_PIPE_ROOM:
-        return ", read by ";
-    case AGGSTATS_CAUSE_PIPE_DATA:
-        return ", written by ";
-    default:
-        return link->relation == AGGSTATS_TAKEN ? ", taken by " : ", held by ";
-    }
-}
-
 static void add_holder(struct str *text, const struct aggstats_link *link) {
+    const char *held_by = things[link->thing].held_by;
     switch (link->relation) {
     case AGGSTATS_NOBODY_KNOWN:
         return;
@@ -134,7 +101,7 @@ static void add_holder(struct str *text, const struct aggstats_link *link) {
         break;
     case AGGSTATS_HELD:
     case AGGSTATS_TAKEN:
-        str_add(text, verb_of(link));
+        str_add(text, held_by ? held_by : link->relation == AGGSTATS_TAKEN ? ", taken by " : ", held by ");
         add_process(text, &link->holder);
         break;
     }
@@ -189,7 +156,9 @@ static const char *finish(const struct str *text, char *ret_text, size_t size_by
 const char *holders_format(const struct aggstats_chain *chain, char *ret_text, size_t size_bytes) {
     CLEANUP_STR struct str text = {0};
     const struct aggstats_link *first = &chain->links[0];
-    add_waiter(&text, &first->waiter);
+    add_process(&text, &first->waiter);
+    if (first->waiter.thread != 0 && first->waiter.thread != first->waiter.process)
+        str_addf(&text, " (thread %" PRIu64 ")", first->waiter.thread);
     add_wait(&text, first);
     add_rest(&text, chain);
     return finish(&text, ret_text, size_bytes);

@@ -104,17 +104,6 @@ static void write_header(struct json_writer *writer, const struct aggstats_profi
     }
 }
 
-static void write_calls(struct json_writer *writer, const char *key, const struct aggstats_profile *profile,
-                        const struct aggstats_call *calls, size_t count) {
-    json_begin(writer, key, '[');
-    for (size_t i = 0; i < count; i++) {
-        json_begin(writer, NULL, '{');
-        json_fields(writer, call_fields, &calls[i], profile->clock.frequency_hz, JSON_FOR_PROFILE);
-        json_end(writer, '}');
-    }
-    json_end(writer, ']');
-}
-
 static void write_bucket(struct json_writer *writer, const struct aggstats_profile *profile, unsigned bucket,
                          uint64_t count) {
     double lower_cycles = view_bucket_lower(profile, bucket);
@@ -160,16 +149,11 @@ static void write_slow(struct json_writer *writer, const struct aggstats_profile
     if (profile->slow_cycles > 0)
         json_cycles(writer, profile->clock.frequency_hz, "slow", profile->slow_cycles);
     write_causes(writer, profile);
-    write_calls(writer, "slow_calls", profile, profile->slow_calls, profile->slow_call_count);
-    if (profile->caller_count == 0)
-        return;
-    json_begin(writer, "slow_callers", '[');
-    for (size_t i = 0; i < profile->caller_count; i++) {
-        json_begin(writer, NULL, '{');
-        json_fields(writer, caller_fields, &profile->callers[i], 0, JSON_FOR_PROFILE);
-        json_end(writer, '}');
-    }
-    json_end(writer, ']');
+    json_records(writer, "slow_calls", call_fields, profile->slow_calls, profile->slow_call_count,
+                 sizeof(*profile->slow_calls), profile->clock.frequency_hz);
+    if (profile->caller_count > 0)
+        json_records(writer, "slow_callers", caller_fields, profile->callers, profile->caller_count,
+                     sizeof(*profile->callers), 0);
 }
 
 /* For a sampled profile. */
@@ -198,28 +182,26 @@ static void write_samples(struct json_writer *writer, const struct aggstats_op_p
     json_end(writer, ']');
 }
 
-static void write_joint(struct json_writer *writer, const struct aggstats_joint_profile *joint) {
-    json_begin(writer, NULL, '{');
-    json_text(writer, "op", joint->op);
-    json_text(writer, "value", aggstats_value_name(joint->value));
-    json_begin(writer, "cells", '[');
-    for (size_t at = 0; at < joint->cell_count; at++) {
-        json_begin(writer, NULL, '{');
-        json_count(writer, "number", aggstats_value_first(joint->value, joint->cells[at].row));
-        json_count(writer, "bucket", joint->cells[at].bucket);
-        json_count(writer, "count", joint->cells[at].count);
-        json_end(writer, '}');
-    }
-    json_end(writer, ']');
-    json_end(writer, '}');
-}
-
 static void write_joints(struct json_writer *writer, const struct aggstats_profile *profile) {
     if (profile->joint_count == 0)
         return;
     json_begin(writer, "joints", '[');
-    for (size_t i = 0; i < profile->joint_count; i++)
-        write_joint(writer, &profile->joints[i]);
+    for (size_t i = 0; i < profile->joint_count; i++) {
+        const struct aggstats_joint_profile *joint = &profile->joints[i];
+        json_begin(writer, NULL, '{');
+        json_text(writer, "op", joint->op);
+        json_text(writer, "value", aggstats_value_name(joint->value));
+        json_begin(writer, "cells", '[');
+        for (size_t at = 0; at < joint->cell_count; at++) {
+            json_begin(writer, NULL, '{');
+            json_count(writer, "number", aggstats_value_first(joint->value, joint->cells[at].row));
+            json_count(writer, "bucket", joint->cells[at].bucket);
+            json_count(writer, "count", joint->cells[at].count);
+            json_end(writer, '}');
+        }
+        json_end(writer, ']');
+        json_end(writer, '}');
+    }
     json_end(writer, ']');
 }
 
@@ -349,7 +331,8 @@ int view_write_advised_json(const struct aggstats_profile *profile, const struct
         write_advice(&writer, &advice[i]);
     if (count > 0)
         json_end(&writer, ']');
-    write_calls(&writer, "in_flight", profile, profile->in_flight, profile->in_flight_count);
+    json_records(&writer, "in_flight", call_fields, profile->in_flight, profile->in_flight_count,
+                 sizeof(*profile->in_flight), profile->clock.frequency_hz);
     write_slow(&writer, profile);
     write_intervals(&writer, profile);
     json_begin(&writer, "ops", '[');

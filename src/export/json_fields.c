@@ -19,14 +19,20 @@ void json_why(struct json_writer *writer, const struct aggstats_why *why) {
         json_bool(writer, "since_before", true);
 }
 
-void json_links(struct json_writer *writer, const struct aggstats_chain *chain) {
-    json_begin(writer, "links", '[');
-    for (size_t i = 0; chain && i < chain->count; i++) {
+void json_records(struct json_writer *writer, const char *key, const struct field *fields, const void *records,
+                  size_t count, size_t record_bytes, uint64_t frequency_hz) {
+    json_begin(writer, key, '[');
+    for (size_t i = 0; i < count; i++) {
         json_begin(writer, NULL, '{');
-        json_fields(writer, link_fields, &chain->links[i], 0, JSON_FOR_PROFILE);
+        json_fields(writer, fields, (const char *)records + i * record_bytes, frequency_hz, JSON_FOR_PROFILE);
         json_end(writer, '}');
     }
     json_end(writer, ']');
+}
+
+void json_links(struct json_writer *writer, const struct aggstats_chain *chain) {
+    json_records(writer, "links", link_fields, chain ? chain->links : NULL, chain ? chain->count : 0,
+                 sizeof(struct aggstats_link), 0);
     if (chain && chain->is_circle)
         json_bool(writer, "circle", true);
 }

@@ -78,14 +78,6 @@ static int add_user_labels(struct metrics_labels *labels, const struct aggstats_
     return error;
 }
 
-static int add_scale(struct metrics_labels *labels, const struct aggstats_profile *profile) {
-    const char *clock = aggstats_clock_name(profile->clock.kind);
-    char resolution[16];
-    snprintf(resolution, sizeof(resolution), "%u", profile->resolution);
-    int error = add_label(labels, "", "resolution", resolution);
-    return error || !clock ? error : add_label(labels, "", "clock", clock);
-}
-
 static void labels_finish(struct metrics_labels *labels) {
     for (size_t i = 0; i < labels->count; i++) {
         free(labels->labels[i].name);
@@ -167,19 +159,13 @@ static int add_causes(struct metrics_causes *causes, const struct aggstats_profi
     return error;
 }
 
-static int add_waits(struct metrics_subject *subject, const struct view_target *target) {
-    subject->waits = calloc(target->wait_count + 1, sizeof(*subject->waits));
-    int error = subject->waits ? 0 : -ENOMEM;
-    for (size_t i = 0; i < target->wait_count && !error; i++)
-        error = add_wait(subject, &target->waits[i]);
-    return error;
-}
-
 /* After an error the caller must still finish *subject. */
 static int subject_init(struct metrics_subject *subject, const struct view_target *target) {
     static const char *const common[] = {"layer", "host", "mount"};
     static const char *const info[] = {"lower", "cache", "data", "locks"};
     const struct aggstats_profile *profile = target->profile;
+    const char *clock = aggstats_clock_name(profile->clock.kind);
+    char resolution[16];
     if (target->is_up && !aggstats_resolution_valid(profile->resolution))
         return -EINVAL;
     if (target->is_up && !view_has_seconds(profile))
@@ -190,16 +176,23 @@ static int subject_init(struct metrics_subject *subject, const struct view_targe
     subject->knows_waiting = target->knows_waiting;
     subject->waiting = target->waiting;
     int error = add_labels_of(&subject->common, profile, common, ARRAY_SIZE(common));
-    if (!error && target->waits)
-        return add_waits(subject, target);
-    if (error || !target->is_up)
+    if (!error && target->waits) {
+        subject->waits = calloc(target->wait_count + 1, sizeof(*subject->waits));
+        error = subject->waits ? 0 : -ENOMEM;
+        for (size_t i = 0; i < target->wait_count && !error; i++)
+            error = add_wait(subject, &target->waits[i]);
+    }
+    if (error || target->waits || !target->is_up)
         return error;
     error = add_labels_of(&subject->info, profile, info, ARRAY_SIZE(info));
     if (!error)
         error = add_user_labels(&subject->info, profile);
     if (!error)
         error = add_causes(&subject->causes, profile);
-    return error ? error : add_scale(&subject->info, profile);
+    snprintf(resolution, sizeof(resolution), "%u", profile->resolution);
+    if (!error)
+        error = add_label(&subject->info, "", "resolution", resolution);
+    return error || !clock ? error : add_label(&subject->info, "", "clock", clock);
 }
 
 int metrics_model_init(struct metrics_model *ret_model, const struct view_target *targets, size_t count) {

@@ -78,16 +78,6 @@ static int make_room(struct protobuf_writer *writer, const struct metrics_model 
 
 /* ---- Latencies ---------------------------------------------------------------------------------- */
 
-/* Adds a range of non-empty buckets. end: of the range before */
-static void add_span(struct protobuf_writer *writer, Prometheus__Histogram *histogram, int first, int end) {
-    Prometheus__BucketSpan *span = &writer->spans[histogram->n_positive_span];
-    prometheus__bucket_span__init(span);
-    span->has_offset = true;
-    span->offset = first - end;
-    span->has_length = true;
-    writer->span_pointers[histogram->n_positive_span++] = span;
-}
-
 /* Bucket b becomes native bucket b + shift. Its geometric mean is 2^((b + 1/2) / r) cycles. */
 static int add_buckets(struct protobuf_writer *writer, Prometheus__Histogram *histogram,
                        const struct metrics_sample *sample) {
@@ -104,8 +94,13 @@ static int add_buckets(struct protobuf_writer *writer, Prometheus__Histogram *hi
             return -EOVERFLOW;
         if (counts[bucket] == 0)
             continue;
-        if (histogram->n_positive_span == 0 || index != end)
-            add_span(writer, histogram, index, end);
+        if (histogram->n_positive_span == 0 || index != end) { /* another range of non-empty buckets begins */
+            Prometheus__BucketSpan *span = &writer->spans[histogram->n_positive_span];
+            prometheus__bucket_span__init(span);
+            span->has_offset = span->has_length = true;
+            span->offset = index - end;
+            writer->span_pointers[histogram->n_positive_span++] = span;
+        }
         writer->spans[histogram->n_positive_span - 1].length++;
         writer->deltas[histogram->n_positive_delta++] = (int64_t)counts[bucket] - (int64_t)previous;
         previous = counts[bucket];

@@ -123,13 +123,11 @@ static int write_sample(void *context, const struct metrics_sample *sample) {
         write_histogram(writer, sample);
         return 0;
     }
-    if (sample->family->type == METRICS_COUNTER) {
-        begin_sample(writer->stream, sample, "", NULL);
-        end_sample_count(writer->stream, sample->count);
-        return 0;
-    }
     begin_sample(writer->stream, sample, "", NULL);
-    end_sample_real(writer->stream, sample->value);
+    if (sample->family->type == METRICS_COUNTER)
+        end_sample_count(writer->stream, sample->count);
+    else
+        end_sample_real(writer->stream, sample->value);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* Who holds what somebody waits for, as sentences. Pure functions. */
+/* Chains of waits and holders as sentences. Pure functions. */
 #ifndef HOLDERS_TEXT_H
 #define HOLDERS_TEXT_H
 

@@ -16,6 +16,10 @@ enum json_fields_for {
 void json_fields(struct json_writer *writer, const struct field *fields, const void *record, uint64_t frequency_hz,
                  enum json_fields_for reader);
 
+/* A member that is an array of records, each of record_bytes. */
+void json_records(struct json_writer *writer, const char *key, const struct field *fields, const void *records,
+                  size_t count, size_t record_bytes, uint64_t frequency_hz);
+
 /* Members "cause", "cause_class" and, if there are, "cause_id", "other_thread" and "since_before". */
 void json_why(struct json_writer *writer, const struct aggstats_why *why);
 
