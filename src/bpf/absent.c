@@ -7,6 +7,8 @@
 #include "parts.h"
 #include "waits.h"
 
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 int collector_check(char ret_why[COLLECTOR_WHY_SIZE]) {
     snprintf(ret_why, COLLECTOR_WHY_SIZE, "%s", part_missing(PART_BPF));
     return -ENOTSUP;
@@ -17,7 +19,6 @@ int collector_check_types(char ret_why[COLLECTOR_WHY_SIZE]) {
 }
 
 bool collector_counts(enum collector_countable what) {
-    (void)what;
     return false;
 }
 
@@ -27,19 +28,16 @@ bool collector_is_possible(void) {
 
 int collector_start_fuse(const struct fuse_requests *requests, struct collector **ret_collector,
                          char ret_why[COLLECTOR_WHY_SIZE]) {
-    (void)requests, (void)ret_collector;
     return collector_check(ret_why);
 }
 
 int collector_start_disks(const struct disk_requests *requests, struct collector **ret_collector,
                           char ret_why[COLLECTOR_WHY_SIZE]) {
-    (void)requests, (void)ret_collector;
     return collector_check(ret_why);
 }
 
 int collector_start_calls(const struct system_calls *of, struct collector **ret_collector,
                           char ret_why[COLLECTOR_WHY_SIZE]) {
-    (void)of, (void)ret_collector;
     return collector_check(ret_why);
 }
 
@@ -50,7 +48,6 @@ bool collector_fuse_has_ended(const struct collector *collector) {
 }
 
 bool collector_call_cost(const struct collector *collector, struct call_cost *ret_cost) {
-    (void)collector, (void)ret_cost;
     return false;
 }
 
@@ -59,55 +56,44 @@ bool collector_has_processes(const struct collector *collector) {
 }
 
 uint64_t collector_processes_lost(const struct collector *collector) {
-    (void)collector;
     return 0;
 }
 
 int collector_note_device(struct collector *collector, uint32_t device, bool holds_files) {
-    (void)collector, (void)device, (void)holds_files;
     return -ENOTSUP;
 }
 
 void collector_note_begun(struct collector *collector) {
-    (void)collector;
 }
 
 uint64_t collector_begun_before(const struct collector *collector) {
-    (void)collector;
     return 0;
 }
 
 int collector_find_under_way(struct collector *collector, uint64_t min_age_ns, collector_under_way_fn *tell,
                              void *context, uint64_t *ret_count) {
-    (void)collector, (void)min_age_ns, (void)tell, (void)context, (void)ret_count;
     return -ENOTSUP;
 }
 
 void collector_take_slow(struct collector *collector, collector_slow_fn *tell, void *context) {
-    (void)collector, (void)tell, (void)context;
 }
 
 uint64_t collector_slow_lost(const struct collector *collector) {
-    (void)collector;
     return 0;
 }
 
 int collector_slow_fd(const struct collector *collector) {
-    (void)collector;
     return -1;
 }
 
 void collector_wake_at_begin(struct collector *collector) {
-    (void)collector;
 }
 
 bool collector_op_moves_bytes(unsigned op) {
-    (void)op;
     return false;
 }
 
 const char *const *collector_ops(const struct collector *collector, unsigned *ret_count) {
-    (void)collector;
     *ret_count = 0;
     return NULL;
 }
@@ -117,12 +103,10 @@ bool collector_has_caches(const struct collector *collector) {
 }
 
 int collector_count(struct collector *collector, const struct counting_lane *lanes) {
-    (void)collector, (void)lanes;
     return -ENOTSUP;
 }
 
 void collector_group(struct collector *collector, collector_group_fn *add, void *context) {
-    (void)collector, (void)add, (void)context;
 }
 
 bool collector_is_crowded(const struct collector *collector) {
@@ -130,72 +114,57 @@ bool collector_is_crowded(const struct collector *collector) {
 }
 
 bool collector_name(const struct collector *collector, uint64_t object, struct collected_name *ret_name) {
-    (void)collector, (void)object, (void)ret_name;
     return false;
 }
 
 uint64_t collector_lost(const struct collector *collector) {
-    (void)collector;
     return 0;
 }
 
 void collector_stop(struct collector *collector) {
-    (void)collector;
 }
 
 void collector_finish(struct collector *collector) {
-    (void)collector;
 }
 
 int waits_start(const struct process_numbers *of, struct waits **ret_waits, char ret_why[COLLECTOR_WHY_SIZE]) {
-    (void)of, (void)ret_waits;
     return collector_check(ret_why);
 }
 
 int64_t waits_begin_ns(const struct waits *waits) {
-    (void)waits;
     return 0;
 }
 
 int waits_read(struct waits *waits, const struct waits_readers *readers) {
-    (void)waits, (void)readers;
     return -ENOTSUP;
 }
 
 struct waits_losses waits_lost(const struct waits *waits) {
-    (void)waits;
     return (struct waits_losses){.no_room = 0};
 }
 
 void waits_finish(struct waits *waits) {
-    (void)waits;
 }
 
 int waits_name_stack(struct waits *waits, uint64_t number, char **ret_functions) {
-    (void)waits, (void)number, (void)ret_functions;
     return -ENOTSUP;
 }
 
 int locks_start(const struct waits *beside, struct locks **ret_locks, char ret_why[COLLECTOR_WHY_SIZE]) {
-    (void)beside, (void)ret_locks;
     return collector_check(ret_why);
 }
 
 int locks_read(struct locks *locks, const struct locks_readers *readers) {
-    (void)locks, (void)readers;
     return -ENOTSUP;
 }
 
 struct waits_losses locks_lost(const struct locks *locks) {
-    (void)locks;
     return (struct waits_losses){.no_room = 0};
 }
 
 void locks_finish(struct locks *locks) {
-    (void)locks;
 }
 
 int locks_name_stack(struct locks *locks, uint64_t number, char **ret_functions) {
-    (void)locks, (void)number, (void)ret_functions;
     return -ENOTSUP;
 }

@@ -153,35 +153,24 @@ static bool add_up(const struct collector *collector, struct collected *ret_sum)
     return calls > 0;
 }
 
-/* From where to where. */
-struct taking {
-    int counts;
-    uint64_t seen_ns;
-    const struct counting_lane *lanes;
-};
-
-static int take_slot(struct collector *collector, const struct taking *taking, unsigned slot) {
-    const struct collector_slot *what = &collector->programs.slots[slot];
-    struct collected sum;
-    if (bpf_map_lookup_elem(taking->counts, &slot, collector->of_cpus) < 0)
-        return negative_errno();
-    if (!add_up(collector, &sum))
-        return 0;
-    counting_lane_add(&taking->lanes[what->lane], what->op, &sum, taking->seen_ns);
-    memset(collector->of_cpus, 0, collector->cpu_count * sizeof(*collector->of_cpus));
-    return bpf_map_update_elem(taking->counts, &slot, collector->of_cpus, BPF_ANY) < 0 ? negative_errno() : 0;
-}
-
 /* A program that already counts in the other window may have marked the slot as used before the slot is taken here. So
- * the next call takes the slot once more. */
-static int take_slots(struct collector *collector, const struct taking *taking) {
+ * the next call takes the slot once more. counts: the map of the window */
+static int take_slots(struct collector *collector, int counts, const struct counting_lane *lanes) {
+    const uint64_t seen_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC);
     for (unsigned slot = 0; slot < collector->slot_count; slot++) {
+        const struct collector_slot *what = &collector->programs.slots[slot];
         const bool is_used = __atomic_exchange_n(&collector->is_used[slot], false, __ATOMIC_SEQ_CST);
         const bool must_take = is_used || collector->was_used[slot];
+        struct collected sum;
         collector->was_used[slot] = is_used;
-        int error = must_take ? take_slot(collector, taking, slot) : 0;
-        if (error)
-            return error;
+        if (must_take && bpf_map_lookup_elem(counts, &slot, collector->of_cpus) < 0)
+            return negative_errno();
+        if (!must_take || !add_up(collector, &sum))
+            continue;
+        counting_lane_add(&lanes[what->lane], what->op, &sum, seen_ns);
+        memset(collector->of_cpus, 0, collector->cpu_count * sizeof(*collector->of_cpus));
+        if (bpf_map_update_elem(counts, &slot, collector->of_cpus, BPF_ANY) < 0)
+            return negative_errno();
     }
     return 0;
 }
@@ -220,9 +209,7 @@ int collector_count(struct collector *collector, const struct counting_lane *lan
     int error = windows_wait(collector->counts_of_windows_fd, window, collector->counts[window]);
     if (error)
         return error;
-    const struct taking taking = {
-        .counts = collector->counts[window], .seen_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC), .lanes = lanes};
-    error = take_slots(collector, &taking);
+    error = take_slots(collector, collector->counts[window], lanes);
     if (error == 0 && collector->add_group)
         error = windows_empty(collector->cells[window], cells.cells, cells.sums, CELLS_TOGETHER, add_cells, &cells);
     return error;

@@ -155,41 +155,38 @@ struct waits {
     struct process_set processes;
 };
 
-static int start_waits(struct waits *waits, const struct process_numbers *of, char ret_why[COLLECTOR_WHY_SIZE]) {
-    static const struct loading_needs needs = {"sched/sched_switch", "in all of them"};
-    struct waits_bpf *programs = waits->programs;
-    programs->rodata->own_process = (uint32_t)getpid();
-    programs->rodata->has_processes = of->count > 0;
-    process_set_choose(programs->obj, of);
-    int error = start(programs->skeleton, programs->progs.waiting, &needs, &waits->waiting, ret_why);
-    if (error)
-        return error;
-    waits->memory = (struct waited_memory)WAITED_MEMORY_OF(programs);
-    waits->processes = (struct process_set)PROCESS_SET_OF(programs);
-    error = process_set_watch(&waits->processes, of);
-    if (error) {
-        snprintf(ret_why, COLLECTOR_WHY_SIZE, "cannot watch these processes: %s", strerror(-error));
-        return error;
-    }
-    programs->data->begin_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC);
-    return 0;
-}
-
 int64_t waits_begin_ns(const struct waits *waits) {
     return (int64_t)waits->programs->data->begin_ns;
 }
 
 int waits_start(const struct process_numbers *of, struct waits **ret_waits, char ret_why[COLLECTOR_WHY_SIZE]) {
+    static const struct loading_needs needs = {"sched/sched_switch", "in all of them"};
     struct waits *waits = calloc(1, sizeof(*waits));
-    if (!waits)
-        return loading_fail(-ENOMEM, ret_why);
-    waits->programs = waits_bpf__open();
-    int error = waits->programs ? start_waits(waits, of, ret_why) : loading_fail(negative_errno(), ret_why);
-    if (error)
+    struct waits_bpf *programs = waits ? waits_bpf__open() : NULL;
+    if (!programs) {
+        int error = negative_errno();
+        free(waits);
+        return loading_fail(error, ret_why);
+    }
+    waits->programs = programs;
+    programs->rodata->own_process = (uint32_t)getpid();
+    programs->rodata->has_processes = of->count > 0;
+    process_set_choose(programs->obj, of);
+    int error = start(programs->skeleton, programs->progs.waiting, &needs, &waits->waiting, ret_why);
+    if (error == 0) {
+        waits->memory = (struct waited_memory)WAITED_MEMORY_OF(programs);
+        waits->processes = (struct process_set)PROCESS_SET_OF(programs);
+        error = process_set_watch(&waits->processes, of);
+        if (error)
+            snprintf(ret_why, COLLECTOR_WHY_SIZE, "cannot watch these processes: %s", strerror(-error));
+    }
+    if (error) {
         waits_finish(waits);
-    else
-        *ret_waits = waits;
-    return error;
+        return error;
+    }
+    programs->data->begin_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC);
+    *ret_waits = waits;
+    return 0;
 }
 
 void waits_finish(struct waits *waits) {
@@ -230,32 +227,29 @@ struct locks {
     struct waited_memory memory;
 };
 
-static int start_locks(struct locks *locks, const struct waits *beside, char ret_why[COLLECTOR_WHY_SIZE]) {
+int locks_start(const struct waits *beside, struct locks **ret_locks, char ret_why[COLLECTOR_WHY_SIZE]) {
     static const struct loading_needs needs = {"lock/contention_begin", "from Linux 5.19 on"};
-    struct locks_bpf *programs = locks->programs;
+    struct locks *locks = calloc(1, sizeof(*locks));
+    struct locks_bpf *programs = locks ? locks_bpf__open() : NULL;
+    if (!programs) {
+        int error = negative_errno();
+        free(locks);
+        return loading_fail(error, ret_why);
+    }
+    locks->programs = programs;
     programs->rodata->own_process = (uint32_t)getpid();
     programs->rodata->has_processes = beside && beside->programs->rodata->has_processes;
     if (programs->rodata->has_processes)
         bpf_map__reuse_fd(programs->maps.watched_processes, bpf_map__fd(beside->processes.processes));
     int error = start(programs->skeleton, programs->progs.waiting, &needs, &locks->waiting, ret_why);
-    if (error)
+    if (error) {
+        locks_finish(locks);
         return error;
+    }
     locks->memory = (struct waited_memory)WAITED_MEMORY_OF(programs);
     programs->data->begin_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC);
+    *ret_locks = locks;
     return 0;
-}
-
-int locks_start(const struct waits *beside, struct locks **ret_locks, char ret_why[COLLECTOR_WHY_SIZE]) {
-    struct locks *locks = calloc(1, sizeof(*locks));
-    if (!locks)
-        return loading_fail(-ENOMEM, ret_why);
-    locks->programs = locks_bpf__open();
-    int error = locks->programs ? start_locks(locks, beside, ret_why) : loading_fail(negative_errno(), ret_why);
-    if (error)
-        locks_finish(locks);
-    else
-        *ret_locks = locks;
-    return error;
 }
 
 void locks_finish(struct locks *locks) {

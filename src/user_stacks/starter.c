@@ -20,7 +20,7 @@
 
 #define CHILDREN_MAX 4 /* for each reader number; all but the latest child hang */
 #define NOTE_MS 20000  /* until they are noted again, which unreadable.h forgets after a minute */
-#define ENDS_MS 50     /* a process that was killed, unless it hangs */
+#define ENDS_MS 50     /* in which a killed process ends, unless it hangs */
 
 struct child {
     pid_t process; /* 0: none */
