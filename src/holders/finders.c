@@ -32,30 +32,45 @@ static bool party_is_alive(uint64_t process) {
     return proc_stat_read(process, &stat) && stat.state[0] != 'Z' && stat.state[0] != 'X';
 }
 
-/* ---- Who has the descriptor ---- */
+/* ---- Processes that have a descriptor ---- */
 
-struct lock_search {
-    const struct lock *lock;
-    uint64_t first; /* the first process that has it; 0: none */
+struct descriptor_search {
+    bool (*fits)(const struct descriptor_search *search, const struct descriptor *descriptor);
+    uint64_t self; /* comes only if there is no other; 0: nobody */
+    bool has_self;
+    uint64_t first; /* 0: none */
     uint64_t last;
-    size_t count; /* of processes */
-    char path[PATH_MAX];
+    size_t count;        /* of processes */
+    char path[PATH_MAX]; /* of the first */
+    const struct lock *lock;
+    uint64_t connection; /* of FUSE */
+    const char *link;    /* of a pipe */
+    struct descriptor_info info;
+    int access;
 };
 
-static bool look_for_lock(void *context, const struct descriptor *descriptor) {
-    struct lock_search *search = context;
-    const char *path = descriptor->link;
-    char text[DESCRIPTORS_INFO_SIZE];
-    const bool is_file = path[0] == '/' && strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/proc/", 6) != 0;
-    if (!is_file || descriptor->process == search->last ||
-        !descriptor_read_text(descriptor->process, descriptor->fd, text) || !lock_is_among(text, search->lock))
+static bool look_for_descriptor(void *context, const struct descriptor *descriptor) {
+    struct descriptor_search *search = context;
+    if (descriptor->process == search->last || !search->fits(search, descriptor))
         return true;
+    if (descriptor->process == search->self) {
+        search->has_self = true;
+        return true;
+    }
     if (search->count++ == 0) {
         search->first = descriptor->process;
-        snprintf(search->path, sizeof(search->path), "%s", path);
+        snprintf(search->path, sizeof(search->path), "%s", descriptor->link);
     }
     search->last = descriptor->process;
     return true;
+}
+
+static bool has_lock(const struct descriptor_search *search, const struct descriptor *descriptor) {
+    const char *path = descriptor->link;
+    char text[DESCRIPTORS_INFO_SIZE];
+    const bool is_file = path[0] == '/' && strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/proc/", 6) != 0;
+    return is_file && descriptor_read_text(descriptor->process, descriptor->fd, text) &&
+           lock_is_among(text, search->lock);
 }
 
 /* ---- The holder ---- */
@@ -74,8 +89,8 @@ static void set_holder(struct aggstats_link *link, enum aggstats_relation relati
 /* Returns false if it does not have the lock, or is no more. */
 static bool is_holder(const struct lock *lock, bool is_held, struct aggstats_link *link) {
     const uint64_t process = (uint64_t)lock->pid;
-    struct lock_search search = {.lock = lock};
-    enum descriptors_seen seen = descriptors_of(process, look_for_lock, &search);
+    struct descriptor_search search = {.fits = has_lock, .lock = lock};
+    enum descriptors_seen seen = descriptors_of(process, look_for_descriptor, &search);
     if (!party_is_alive(process))
         return false;
     if (!is_held) {
@@ -92,9 +107,9 @@ static bool is_holder(const struct lock *lock, bool is_held, struct aggstats_lin
 }
 
 static void find_description(const struct search *search, const struct lock *lock, struct aggstats_link *link) {
-    struct lock_search found = {.lock = lock};
+    struct descriptor_search found = {.fits = has_lock, .lock = lock};
     if (search->options->may_scan)
-        descriptors_of_all(look_for_lock, &found);
+        descriptors_of_all(look_for_descriptor, &found);
     if (found.count == 0) {
         link->relation = AGGSTATS_BY_DESCRIPTION;
         return;
@@ -155,37 +170,11 @@ bool find_lock_holder(struct search *search, const struct waiting *waiting, stru
     return true;
 }
 
-/* ---- Processes that have a descriptor ---- */
+/* ---- The other end ---- */
 
-struct end_search {
-    bool (*fits)(const struct end_search *search, const struct descriptor *descriptor);
-    uint64_t self; /* comes only if there is no other */
-    bool has_self;
-    uint64_t first; /* 0: none */
-    uint64_t last;
-    size_t count;
-    uint64_t connection; /* of FUSE */
-    const char *link;    /* of a pipe */
-    struct descriptor_info info;
-    int access;
-};
-
-static bool look_for_end(void *context, const struct descriptor *descriptor) {
-    struct end_search *search = context;
-    if (descriptor->process == search->last || !search->fits(search, descriptor))
-        return true;
-    if (descriptor->process == search->self) {
-        search->has_self = true;
-        return true;
-    }
-    search->first = search->count++ == 0 ? descriptor->process : search->first;
-    search->last = descriptor->process;
-    return true;
-}
-
-static void find_end(const struct search *search, struct end_search *end, struct aggstats_link *link) {
+static void find_end(const struct search *search, struct descriptor_search *end, struct aggstats_link *link) {
     if (search->options->may_scan)
-        descriptors_of_all(look_for_end, end);
+        descriptors_of_all(look_for_descriptor, end);
     if (end->count == 0 && !end->has_self)
         return;
     link->relation = AGGSTATS_HELD;
@@ -195,7 +184,7 @@ static void find_end(const struct search *search, struct end_search *end, struct
 
 /* ---- FUSE ---- */
 
-static bool is_daemon(const struct end_search *search, const struct descriptor *descriptor) {
+static bool is_daemon(const struct descriptor_search *search, const struct descriptor *descriptor) {
     static const char device[] = "/fuse";
     struct descriptor_info info;
     size_t length = strlen(descriptor->link);
@@ -205,8 +194,8 @@ static bool is_daemon(const struct end_search *search, const struct descriptor *
 }
 
 static bool is_served_by(uint64_t process, dev_t device) {
-    struct end_search search = {.fits = is_daemon, .connection = mounts_kernel_device(device)};
-    descriptors_of(process, look_for_end, &search);
+    struct descriptor_search search = {.fits = is_daemon, .connection = mounts_kernel_device(device)};
+    descriptors_of(process, look_for_descriptor, &search);
     return search.count > 0;
 }
 
@@ -240,7 +229,7 @@ void find_daemon(const struct search *search, const struct waiting *waiting, str
     const struct mounts_entry entry = {.type = place.type};
     if (!place.has_mount || !mounts_is_fuse(&entry))
         return;
-    struct end_search end = {
+    struct descriptor_search end = {
         .fits = is_daemon, .self = waiting->process, .connection = mounts_kernel_device(place.device)};
     link->thing = AGGSTATS_CAUSE_FUSE;
     path_copy_end(place.mount, link->object, sizeof(link->object));
@@ -251,7 +240,7 @@ void find_daemon(const struct search *search, const struct waiting *waiting, str
 /* ---- Pipes ---- */
 
 /* The names of FIFOs may lead to another one meanwhile. */
-static bool is_other_end(const struct end_search *search, const struct descriptor *descriptor) {
+static bool is_other_end(const struct descriptor_search *search, const struct descriptor *descriptor) {
     struct descriptor_info info;
     if (strcmp(descriptor->link, search->link) != 0 ||
         !descriptor_read_info(descriptor->process, descriptor->fd, &info))
@@ -266,7 +255,7 @@ void find_pipe_end(const struct search *search, const struct waiting *waiting, s
     const struct place *place = &waiting->reading.place;
     char other[PATH_MAX];
     uint64_t fd;
-    struct end_search end = {
+    struct descriptor_search end = {
         .fits = is_other_end,
         .self = waiting->process,
         .link = place->path,

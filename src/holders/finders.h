@@ -34,7 +34,7 @@ bool find_lock_holder(struct search *search, const struct waiting *waiting, stru
  * stacks are hidden. AGGSTATS_CAUSE_OTHER: none */
 enum aggstats_cause_class find_lock_request(struct search *search, uint64_t process);
 
-/* The daemon of a FUSE file system. If the place is unknown, it is the one whose requests wait, if it is the only one. */
+/* The daemon of a FUSE file system. If the place is unknown: the daemon whose requests wait, if there is only one. */
 void find_daemon(const struct search *search, const struct waiting *waiting, struct aggstats_link *link);
 
 /* The other end of the pipe that the thread reads from or writes to. */

@@ -280,7 +280,7 @@ static bool follow_process(struct search *search, struct aggstats_chain *chain, 
 
 /* ---- Following a loop device -------------------------------------------------------------------- */
 
-/* What its file is on. That does not mean that the device waits for it. */
+/* Adds the file system that the file of a loop device is on. The device need not be waiting for that file system. */
 static bool follow_file(struct search *search, struct aggstats_chain *chain, const char *path) {
     struct waiting waiting = {.process = 0};
     if (chain->count == AGGSTATS_LINKS_MAX || !place_find_path(path, &waiting.reading.place))

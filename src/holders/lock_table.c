@@ -163,8 +163,7 @@ static const struct lock *find_parent(const struct lock_table *table, const stru
     return NULL;
 }
 
-/* A request that waits for another one mostly waits for what that one waits for, too; if they are of other bytes, it
- * does not. */
+/* A request below another request mostly waits for the same held lock, unless the two are for different bytes. */
 static const struct lock *find_blocker(const struct lock_table *table, const struct lock *request) {
     const struct lock *parent = find_parent(table, request);
     const struct lock *root = parent;

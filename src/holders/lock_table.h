@@ -14,7 +14,7 @@ enum lock_kind { LOCK_FLOCK, LOCK_FCNTL, LOCK_LEASE };
 
 /* A lock that is held, or that somebody waits for. */
 struct lock {
-    unsigned depth; /* 0: it is held; else it waits for the last line before it that has a smaller one */
+    unsigned depth; /* 0: held; else the lock waits for the last line before it with a smaller depth */
     enum lock_kind kind;
     bool is_description; /* of an open file description (OFD), without a process */
     bool is_write;
@@ -23,7 +23,7 @@ struct lock {
     dev_t device;
     uint64_t inode;
     uint64_t begin; /* the first byte */
-    uint64_t end;   /* the last one; UINT64_MAX: all that come */
+    uint64_t end;   /* the last byte; UINT64_MAX: no end */
 };
 
 /* Parses a line of the table, or of fdinfo behind "lock:". Returns false if it is none */

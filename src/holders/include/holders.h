@@ -43,7 +43,7 @@ struct holders_waiter {
     const char *path;                     /* of the call's file; NULL: the same. Owner: the caller */
 };
 
-/* Reads who holds what the waiter waits for. Processes may end meanwhile: then the chain ends before them.
+/* Reads the chain of holders that the waiter waits for. If a process ends meanwhile, the chain ends before it.
  * Returns true if it says more than the waiter's own cause
  * Threads: any. May wait for a moment to find out whether a thread runs */
 bool holders_find(const struct holders_options *options, const struct holders_waiter *waiter,
