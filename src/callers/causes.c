@@ -93,7 +93,7 @@ static char *trim(char *text) {
     return text;
 }
 
-/* "ID CLASS". Returns what is wrong with it, or NULL */
+/* Parses "ID CLASS". Returns what is wrong with the text, or NULL. */
 static const char *parse_id_and_class(char *text, struct cause *cause) {
     char *class = trim(text);
     const char *id = strsep(&class, " \t");

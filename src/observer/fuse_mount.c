@@ -1,4 +1,5 @@
-/* Mounts are read from the table of mounts, and their daemons found by descriptors of /dev/fuse. */
+/* A mount is found in a table of mounts, the daemon's or our own: by the number of its FUSE connection, which the
+ * descriptor of the device has, or as the newest mount that was not there before. */
 #include "fuse_mount.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* What a session needs of a mount of another daemon: causes of its requests, names and places. */
+/* The mount of an observed daemon as a source of the session: its causes, names and settings. */
 #include "observed.h"
 
 #include <dirent.h>
@@ -46,8 +46,8 @@ static bool find_other(const struct observed *observed, uint64_t thread, struct 
     return is_found && is_same;
 }
 
-/* An aggstats_cause_fn. A request to a daemon waits for what the thread that took it waits for; or if that waits for
- * another thread of the daemon, as in sshfs, for what that one waits for. Finds nothing for a request that has been
+/* An aggstats_cause_fn. A request to a daemon has the cause of the thread that took the request. If that thread waits
+ * for another thread of the daemon, as in sshfs, the request has the other thread's cause. Finds nothing for a request that has been
  * answered meanwhile: the answer is counted before this returns. */
 static bool find_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
     static const struct aggstats_why unknown = {

@@ -1,4 +1,5 @@
-/* The parent waits until the daemon serves, or has failed; the child reads the ring until the mount is gone. */
+/* The observer starts the daemon, reads the ring in which the preloaded library reports requests, and ends with the
+ * mount. It is the daemon's parent, and the subreaper of the processes that the daemon starts. */
 #include "observer.h"
 
 #include <fcntl.h>
@@ -93,7 +94,7 @@ static void prepare_signals(struct observer *observer) {
     }
 }
 
-/* It ignores the signals that its parent, such as nohup(1), has made it ignore. */
+/* Restores what this process has inherited: a daemon started by nohup(1) still ignores SIGHUP. */
 static _Noreturn void become_daemon(const struct observer *observer, int error_fd) {
     for (size_t i = 0; i < USED_SIGNALS; i++)
         sigaction(used_signals[i], &observer->signals_before[i], NULL);

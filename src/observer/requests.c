@@ -1,4 +1,4 @@
-/* Requests without an answer are found by their number; each has a lane until then. */
+/* A request is pending from its record until that of its answer; then it is counted. */
 #include "requests.h"
 
 #include <assert.h>

@@ -44,7 +44,7 @@ struct requests {
     uint64_t slow_cycles;          /* atomic; UINT64_MAX: none is slow */
     uint64_t not_counted;          /* requests whose answers were not found, or for which there was no memory */
     uint64_t lost;                 /* the part that the recorder knows */
-    uint64_t handed_over;          /* atomic; those answered by another thread than the one that took them */
+    uint64_t handed_over;          /* atomic; requests that one thread took and another answered */
 };
 
 extern const char *const wire_op_names[WIRE_OP_COUNT];

@@ -1,4 +1,4 @@
-/* Slots are read in the order in which they were claimed; a slot that a killed writer has left empty is skipped. */
+/* The reader's end of the ring in request_ring.h. What a killed writer has left incomplete is skipped after a while. */
 #include "ring_reader.h"
 
 #include <fcntl.h>

@@ -27,11 +27,11 @@ struct cause thread_causes_find(const struct thread_causes *causes, const struct
 /* True if the cause of that stack may depend on the type of the file system. */
 bool thread_causes_need_type(const struct thread_causes *causes, const struct kernel_stack *stack);
 
-/* What was read of a thread at one moment. Who has what it waits for is found from the same reading as its cause. */
+/* What was read of a thread at one moment. The cause and the holder of a wait are found from the same reading. */
 struct thread_reading {
     struct aggstats_why why;
     uint64_t ran_ns;           /* its CPU time, read before all else; 0: unknown */
-    struct kernel_stack stack; /* count 0: it runs, or that is not known */
+    struct kernel_stack stack; /* count 0: the thread runs, or its stack is not known */
     bool has_place;            /* the next two were read */
     struct thread_call call;
     struct place place;
@@ -48,14 +48,14 @@ void thread_reading_read_place(struct thread_reading *reading, uint64_t thread);
 /* The part of it that recorders keep. */
 void thread_reading_wait(const struct thread_reading *reading, struct aggstats_wait *ret_wait);
 
-/* A thread, as it was seen at one moment. */
+/* What somebody else saw of a thread at one moment. */
 struct thread_seen {
     bool can_run;
     bool has_cpu;
     int64_t time_ns;                  /* when that was */
     uint64_t ran_ns;                  /* CPU time since it began */
     uint64_t queued_ns;               /* time in which it could run and had no CPU; a wait is counted when it is over */
-    const struct kernel_stack *stack; /* empty: it can run, or that is not known */
+    const struct kernel_stack *stack; /* empty: the thread can run, or its stack is not known */
     const char *type;                 /* of the file system that its call is on; "": unknown */
 };
 
