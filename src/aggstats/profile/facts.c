@@ -309,7 +309,7 @@ static int subtract_busy(struct aggstats_profile *difference, const struct aggst
 
 /* ---- Sums of profiles ---- */
 
-/* A profile that is no sum counts as one. */
+/* merged: how many profiles are in the sum, which is 0 in a profile that is no sum. */
 static int add_merged(struct aggstats_profile *sum, const struct aggstats_profile *other) {
     if (sum->merged == 0 && other->merged == 0)
         return 0;

@@ -135,7 +135,7 @@ int text_write_calls(const struct aggstats_profile *profile, FILE *stream) {
 
 /* ---- Reading fields ---- */
 
-/* Skips that word, if it is the next one. */
+/* Skips the word if the text at the cursor begins with it. */
 static bool next_is(char **cursor, const char *word) {
     const size_t length = strlen(word);
     text_skip_blanks(cursor);

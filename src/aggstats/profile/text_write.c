@@ -9,7 +9,7 @@
 #include "profile_owned.h"
 #include "text_format.h"
 
-/* subjects: the labels that say what was profiled; else the others */
+/* subjects: writes the labels that say what was profiled, or all other labels. */
 static void write_labels(const struct aggstats_profile *profile, FILE *stream, bool subjects) {
     static const char *const subject_keys[] = {"layer", "host", "lower", "mount"};
     for (size_t i = 0; i < profile->label_count; i++) {
@@ -86,7 +86,7 @@ static void write_group(const struct aggstats_group *group, FILE *stream) {
     if (group->who == AGGSTATS_WHO_ID && (has_id || aggstats_grouping_has_objects(group->grouping)))
         fprintf(stream, "%" PRIu64 "%s", has_id ? group->id : group->missed_cycles_max, name[0] ? " " : "");
     else if (group->who == AGGSTATS_WHO_ID && (strcmp(name, "kernel") == 0 || strcmp(name, "other") == 0))
-        fprintf(stream, "\\%03o", (unsigned)*name++); /* it does not read as one of these words */
+        fprintf(stream, "\\%03o", (unsigned)*name++); /* written as is, the name would be read as one of these words */
     text_write_value(stream, name);
     putc('\n', stream);
     facts_write_of_group(&group->profile, stream);

@@ -13,7 +13,7 @@
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
 static const char key_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
 
-/* Keys of labels that programs of this project give. tests/cli/word_lists.sh finds those that are missing. */
+/* Keys of labels that programs of this project give. tests/cli/word_lists.sh fails if a key is missing. */
 /* clang-format off */
 static const char *const own_keys[] = {
     "layer", "host", "lower", "mount", "cache", "fstype", "data", "workers", "control", "profile", "command", "end",

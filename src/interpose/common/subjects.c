@@ -69,7 +69,7 @@ static aggstats_subject subject_of(struct text *text) {
 static __attribute__((noinline)) aggstats_subject of_name(int dir_fd, const char *path) {
     struct text text; /* clearing all of it would take long */
     text.length = 0;
-    if (path[0] != '/') { /* the directory that it is relative to comes first */
+    if (path[0] != '/') { /* begin with the directory to which the path is relative */
         const aggstats_subject known = dir_fd == AT_FDCWD ? 0 : fd_entry_subject(fd_table_known(dir_fd));
         if (dir_fd == AT_FDCWD)
             text.length = directory_path(text.bytes, sizeof(text.bytes));

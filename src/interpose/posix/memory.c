@@ -1,4 +1,4 @@
-/* Functions that change the memory of the process: unmap it, make it unreadable, or share it with another process.
+/* Functions that unmap memory of the process, make memory unreadable, or share it with another process.
  *
  * We remember where memory is readable, to read names that the
  * program passes to the kernel; these functions make us forget. Memory that the C library itself unmaps, as in free(3),
