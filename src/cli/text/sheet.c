@@ -204,6 +204,12 @@ void sheet_add_note(struct sheet *sheet, const char *text) {
 
 /* ---- Fitting ------------------------------------------------------------------------------------ */
 
+/* False if the block has given way, or needs a column that the table before does not show. shown: its columns, as bits */
+static bool is_there(const struct sheet *sheet, const struct sheet_block *block, unsigned shown) {
+    return block->from <= sheet->step && (block->rank == 0 || block->rank > sheet->step) &&
+           (block->only_with == 0 || (block->only_with & shown));
+}
+
 static size_t count_lines(const struct sheet *sheet) {
     size_t lines = 0;
     bool has_gap = false;
@@ -212,7 +218,7 @@ static size_t count_lines(const struct sheet *sheet) {
         CLEANUP_FREE char *text = NULL;
         size_t size_bytes = 0;
         struct screen nowhere = sheet->screen;
-        if (!sheet_block_is_there(sheet, block, ~0U) || !sheet_terminal_shows(sheet, block))
+        if (!is_there(sheet, block, ~0U) || !sheet_terminal_shows(sheet, block))
             continue;
         nowhere.stream = block->lines == 0 ? open_memstream(&text, &size_bytes) : NULL;
         if (nowhere.stream) {
@@ -244,7 +250,7 @@ void sheet_print(struct sheet *sheet) {
     bool has_key = true;  /* the next command */
     for (size_t i = 0; i < sheet->block_count && !sheet->texts.failed; i++) {
         const struct sheet_block *block = &sheet->blocks[i];
-        if (!sheet_block_is_there(sheet, block, shown) || (!is_html && !sheet_terminal_shows(sheet, block)))
+        if (!is_there(sheet, block, shown) || (!is_html && !sheet_terminal_shows(sheet, block)))
             continue;
         if (has_gap && block->form != FORM_GAP)
             putc('\n', sheet->screen.stream);
@@ -257,33 +263,4 @@ void sheet_print(struct sheet *sheet) {
         has_key = block->form != FORM_COMMAND;
     }
     sheet_finish(sheet);
-}
-
-/* ---- For the writers ---------------------------------------------------------------------------- */
-
-bool sheet_block_is_there(const struct sheet *sheet, const struct sheet_block *block, unsigned shown) {
-    return block->from <= sheet->step && (block->rank == 0 || block->rank > sheet->step) &&
-           (block->only_with == 0 || (block->only_with & shown));
-}
-
-const struct sheet_cell *sheet_block_end(const struct sheet *sheet, const struct sheet_block *block) {
-    const bool is_last = block + 1 == sheet->blocks + sheet->block_count;
-    return sheet->cells + (is_last ? sheet->cell_count : block[1].first);
-}
-
-bool sheet_next_row(const struct sheet *sheet, const struct sheet_block *block, struct sheet_row *row) {
-    const struct sheet_cell *end = sheet_block_end(sheet, block);
-    const struct sheet_cell *before = row->cells;
-    const struct sheet_cell *cells =
-        before ? row->more + row->more_count : sheet->cells + block->first + block->column_count;
-    if (cells >= end)
-        return false;
-    assert(cells + block->column_count <= end);
-    *row =
-        (struct sheet_row){.cells = cells, .more = cells + block->column_count, .number = before ? row->number + 1 : 0};
-    while (row->more + row->more_count < end && row->more[row->more_count].is_more)
-        row->more_count++;
-    row->is_of_same_group = before && block->columns[0].kind == SHEET_GROUP &&
-                            strcmp(sheet_text_of(sheet, before), sheet_text_of(sheet, cells)) == 0;
-    return true;
 }

@@ -46,9 +46,6 @@ static inline const char *sheet_text_of(const struct sheet *sheet, const struct 
 /* Behind the last cell. */
 const struct sheet_cell *sheet_block_end(const struct sheet *sheet, const struct sheet_block *block);
 
-/* False if the block has given way, or needs a column that the table before does not show. shown: its columns, as bits */
-bool sheet_block_is_there(const struct sheet *sheet, const struct sheet_block *block, unsigned shown);
-
 /* Steps over the rows of a table. A zeroed row is before the first. Returns false behind the last */
 bool sheet_next_row(const struct sheet *sheet, const struct sheet_block *block, struct sheet_row *row);
 
