@@ -22,19 +22,6 @@
 /* Rounding of sums of many doubles. */
 #define BOUNDS_TOLERANCE 1e-9L
 
-static bool check_calls(const char *name, const struct aggstats_profile *profile, const struct aggstats_op_profile *op,
-                        uint64_t finished) {
-    uint64_t listed = figures_in_flight(profile, op->name);
-    if (op->calls - finished - op->left_calls == listed)
-        return true;
-    printf("%s: OP_%s: %" PRIu64 " calls, but %" PRIu64 " in buckets and %" PRIu64 " in flight", name, op->name,
-           op->calls, finished, listed);
-    if (op->left_calls > 0)
-        printf(", %" PRIu64 " left", op->left_calls);
-    putchar('\n');
-    return false;
-}
-
 /* The latency of a call that is just ending may be in the total and not yet in its bucket. So while calls are in flight
  * the total has no upper bound. */
 static bool check_total(const char *name, const struct aggstats_profile *profile, const struct aggstats_op_profile *op,
@@ -90,8 +77,16 @@ static bool is_consistent(const char *name, const struct aggstats_profile *profi
     }
     for (size_t i = 0; i < profile->op_count; i++) {
         const struct aggstats_op_profile *op = &profile->ops[i];
-        uint64_t finished = figures_finished(op, profile->resolution);
-        consistent &= check_calls(name, profile, op, finished);
+        const uint64_t finished = figures_finished(op, profile->resolution);
+        const uint64_t listed = figures_in_flight(profile, op->name);
+        if (op->calls - finished - op->left_calls != listed) {
+            printf("%s: OP_%s: %" PRIu64 " calls, but %" PRIu64 " in buckets and %" PRIu64 " in flight", name, op->name,
+                   op->calls, finished, listed);
+            if (op->left_calls > 0)
+                printf(", %" PRIu64 " left", op->left_calls);
+            putchar('\n');
+            consistent = false;
+        }
         consistent &= check_total(name, profile, op, finished);
     }
     for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)

@@ -387,20 +387,6 @@ static enum status compare_two_sets(const struct command *command, const struct 
     return status;
 }
 
-static enum status compare_arguments(const struct command *command, struct options *options,
-                                     const struct arguments *arguments) {
-    enum status status = check_options(command, options, arguments);
-    if (status != STATUS_OK)
-        return status;
-    options->names = arguments->rest;
-    input_tell_kept(!options->quiet);
-    if (options->method)
-        options->compare.method = (enum distance_method)distance_method_of_name(options->method);
-    if (!options_given(arguments, "threshold"))
-        options->compare.threshold = compare_defaults(options->compare.method).threshold;
-    return options->within ? correlate(options) : compare_two(options);
-}
-
 static enum status run_compare(const struct command *command, int argc, char **argv) {
     static char before[] = "@2";
     static char last[] = "@1";
@@ -422,10 +408,20 @@ static enum status run_compare(const struct command *command, int argc, char **a
     int b_count = argc - second;
     if (!options.within && arguments.rest_count == 1 && name_is_directory(arguments.rest[0]))
         return compare_two_sets(command, &options, &arguments, 0, arguments.rest[0]);
-    if (second == argc || arguments.rest_count <= b_count)
-        return compare_arguments(command, &options, &arguments);
-    arguments.rest_count -= b_count; /* "--" is removed, and the words before it come first */
-    return compare_two_sets(command, &options, &arguments, b_count, NULL);
+    if (second < argc && arguments.rest_count > b_count) {
+        arguments.rest_count -= b_count; /* "--" is removed, and the words before it come first */
+        return compare_two_sets(command, &options, &arguments, b_count, NULL);
+    }
+    status = check_options(command, &options, &arguments);
+    if (status != STATUS_OK)
+        return status;
+    options.names = arguments.rest;
+    input_tell_kept(!options.quiet);
+    if (options.method)
+        options.compare.method = (enum distance_method)distance_method_of_name(options.method);
+    if (!options_given(&arguments, "threshold"))
+        options.compare.threshold = compare_defaults(options.compare.method).threshold;
+    return options.within ? correlate(&options) : compare_two(&options);
 }
 
 const struct command command_compare = {

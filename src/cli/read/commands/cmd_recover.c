@@ -22,27 +22,7 @@ struct recover_options {
 
 /* ---- Listing ------------------------------------------------------------------------------------ */
 
-static void print_row(const struct screen *screen, const struct live_file *file) {
-    const char *mount = aggstats_profile_label(&file->profile, "mount");
-    char start[32] = "-";
-    char pid[32] = "-";
-    time_t seconds = (time_t)(file->profile.start_ns / NS_PER_S);
-    struct tm tm;
-    if (file->profile.has_start && localtime_r(&seconds, &tm))
-        strftime(start, sizeof(start), "%Y-%m-%d %H:%M:%S", &tm);
-    if (file->info.pid > 0)
-        snprintf(pid, sizeof(pid), "%" PRId64, file->info.pid);
-    printf("%8s  %-9s  %-19s  ", pid,
-           !file->info.recording ? "dead"
-           : file->info.paused   ? "paused"
-                                 : "recording",
-           start);
-    screen_print_untrusted(screen, INK_PLAIN, file->path);
-    fputs("  ", stdout);
-    screen_print_untrusted(screen, INK_PLAIN, mount ? mount : "-");
-    putchar('\n');
-}
-
+/* A line for each live file, with the state of its process. */
 static enum status list(void) {
     const struct screen screen = {.stream = stdout};
     CLEANUP_LIVE_FILES struct live_files files = {0};
@@ -59,12 +39,30 @@ static enum status list(void) {
         printf("%s %s%s", i > 0 ? " or" : "No live files in", dirs.paths[i], i + 1 == dirs.count ? ".\n" : "");
     for (size_t i = 0; i < files.count; i++) {
         struct live_file *file = &files.files[i];
+        char start[32] = "-";
+        char pid[32] = "-";
+        struct tm tm;
         if (!file->why.message[0])
             live_file_load(file); /* its counts may be broken */
-        if (file->why.message[0])
+        if (file->why.message[0]) {
             complain("cannot read %s: %s", file->path, file->why.message);
-        else
-            print_row(&screen, file);
+            continue;
+        }
+        const char *mount = aggstats_profile_label(&file->profile, "mount");
+        const time_t seconds = (time_t)(file->profile.start_ns / NS_PER_S);
+        if (file->profile.has_start && localtime_r(&seconds, &tm))
+            strftime(start, sizeof(start), "%Y-%m-%d %H:%M:%S", &tm);
+        if (file->info.pid > 0)
+            snprintf(pid, sizeof(pid), "%" PRId64, file->info.pid);
+        printf("%8s  %-9s  %-19s  ", pid,
+               !file->info.recording ? "dead"
+               : file->info.paused   ? "paused"
+                                     : "recording",
+               start);
+        screen_print_untrusted(&screen, INK_PLAIN, file->path);
+        fputs("  ", stdout);
+        screen_print_untrusted(&screen, INK_PLAIN, mount ? mount : "-");
+        putchar('\n');
     }
     return STATUS_OK;
 }
