@@ -235,16 +235,6 @@ static void put_changes(const struct page *page, const struct compare_op *op) {
     }
 }
 
-/* The name of a peak; empty: unknown, or there is no such peak. */
-static const char *label_of(const struct calibration *calibration, const struct aggstats_profile *profile,
-                            const struct aggstats_op_profile *op, const struct peak *peak) {
-    const struct peak_times times = peak_labels_times(profile, calibration);
-    if (peak->calls == 0)
-        return "";
-    const struct peak_reason reason = peak_reason_of(op, peak, &times);
-    return peak_reason_text(&reason, op);
-}
-
 /* What became of it, and its names, which are one line if both are the same. */
 static void put_peak(const struct page *page, const struct compare_op *op, const struct peak_pair *pair) {
     const bool is_new = pair->change == PEAK_APPEARED;
@@ -252,9 +242,10 @@ static void put_peak(const struct page *page, const struct compare_op *op, const
     const struct peak *first = is_new ? &pair->b : &pair->a;
     const struct units_text place = place_of(page, first);
     const struct units_text calls = units_count(first->calls);
-    const char *a = is_new ? "" : label_of(page->comparison->a_times, &page->result->a, op->a, &pair->a);
-    const char *b =
-        pair->change == PEAK_VANISHED ? "" : label_of(page->comparison->b_times, &page->result->b, op->b, &pair->b);
+    const char *a = is_new ? "" : peak_labels_name(&page->result->a, page->comparison->a_times, op->a, &pair->a);
+    const char *b = pair->change == PEAK_VANISHED
+                        ? ""
+                        : peak_labels_name(&page->result->b, page->comparison->b_times, op->b, &pair->b);
     const bool are_same = is_lone || strcmp(a, b) == 0;
     struct sheet *sheet = page->sheet;
     if (is_lone)

@@ -11,6 +11,15 @@ struct peak_times peak_labels_times(const struct aggstats_profile *profile, cons
     return (struct peak_times){profile, calibration->times, calibration->count};
 }
 
+const char *peak_labels_name(const struct aggstats_profile *profile, const struct calibration *calibration,
+                             const struct aggstats_op_profile *op, const struct peak *peak) {
+    const struct peak_times times = peak_labels_times(profile, calibration);
+    if (peak->calls == 0)
+        return "";
+    const struct peak_reason reason = peak_reason_of(op, peak, &times);
+    return peak_reason_text(&reason, op);
+}
+
 void peak_labels_put(struct sheet *sheet, const struct aggstats_op_profile *op, const struct peak_times *times) {
     struct peak peaks[PEAKS_MAX];
     size_t count = times->count > 0 ? peaks_find(op, times->profile->resolution, peaks) : 0;

@@ -10,6 +10,10 @@
 /* The times to compare a profile's peaks with. Owner: calibration */
 struct peak_times peak_labels_times(const struct aggstats_profile *profile, const struct calibration *calibration);
 
+/* The name of a peak; "": unknown, or the peak has no calls. */
+const char *peak_labels_name(const struct aggstats_profile *profile, const struct calibration *calibration,
+                             const struct aggstats_op_profile *op, const struct peak *peak);
+
 /* Puts a line below a histogram for each peak that has a name: "  peak at 75.7 us: may be one disk read". */
 void peak_labels_put(struct sheet *sheet, const struct aggstats_op_profile *op, const struct peak_times *times);
 

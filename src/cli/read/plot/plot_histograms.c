@@ -60,14 +60,6 @@ struct labels {
     size_t count;
 };
 
-/* Empty if there is none. */
-static const char *label_of(const struct plot *plot, const struct plot_op *op, size_t profile,
-                            const struct peak *peak) {
-    const struct peak_times times = peak_labels_times(plot->profiles[profile], &plot->times[profile]);
-    const struct peak_reason reason = peak_reason_of(op->of[profile], peak, &times);
-    return peak_reason_text(&reason, op->of[profile]);
-}
-
 static size_t find_peaks(const struct plot *plot, const struct plot_op *op, size_t profile, struct peak *ret_peaks) {
     if (!op->of[profile] || plot->times[profile].count == 0)
         return 0;
@@ -80,7 +72,8 @@ static bool has_labels(const struct plot *plot) {
     for (size_t i = 0; i < plot->op_count; i++)
         for (size_t profile = 0; profile < plot->profile_count; profile++)
             for (size_t j = find_peaks(plot, &plot->ops[i], profile, peaks); j-- > 0;)
-                if (label_of(plot, &plot->ops[i], profile, &peaks[j])[0])
+                if (peak_labels_name(plot->profiles[profile], &plot->times[profile], plot->ops[i].of[profile],
+                                     &peaks[j])[0])
                     return true;
     return false;
 }
@@ -114,7 +107,8 @@ static void add_labels(struct labels *it, size_t profile) {
     struct peak peaks[PEAKS_MAX];
     size_t count = find_peaks(it->plot, it->op, profile, peaks);
     for (size_t i = 0; i < count; i++) {
-        const char *title = label_of(it->plot, it->op, profile, &peaks[i]);
+        const char *title =
+            peak_labels_name(it->plot->profiles[profile], &it->plot->times[profile], it->op->of[profile], &peaks[i]);
         const unsigned mode = peaks[i].mode;
         struct label label = {.share = peaks[i].latency_share};
         if (!title[0])
