@@ -123,33 +123,6 @@ static double list_elsewhere(const struct printer *it, const char *ops, size_t b
     return total_ns;
 }
 
-/* ", or in LOOKUPs and GETATTRs, which took 11 ms in all". Parts of a call may be in other rows, too: names are looked
- * up, and data is written before it is synced. */
-static void append_elsewhere(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
-    const struct layers_cell *cell = &row->cells[layer];
-    const bool is_at_disk = layer_of(it, cell->below) == LAYER_IS_BLOCK;
-    CLEANUP_STR struct str names = {0};
-    if (!row->relation || (layer_of(it, layer) != LAYER_IS_USER && !is_at_disk))
-        return;
-    const char *ops = is_at_disk ? row->relation->at_disk : row->relation->elsewhere;
-    double total_ns = ops ? list_elsewhere(it, ops, cell->below, cell->here_ns, &names) : 0;
-    if (total_ns > 0)
-        str_addf(text, ", or in %s, which took %s in all", str_text(&names), ns_text(it, total_ns).text);
-}
-
-/* ", where disks took 128 ms for FLUSHs and WRITEs of these and all other calls": at the lowest layer of calls of which it
- * is not known what they ask of a disk. */
-static void append_at_disk(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
-    const size_t disk = it->table->layer_count - 1;
-    CLEANUP_STR struct str names = {0};
-    if (layer_of(it, disk) != LAYER_IS_BLOCK || layer == disk || !row->relation || !row->relation->at_disk)
-        return;
-    double total_ns = list_elsewhere(it, row->relation->at_disk, disk, row->cells[layer].here_ns, &names);
-    if (total_ns > 0)
-        str_addf(text, ", where disks took %s for %s of these and all other calls", ns_text(it, total_ns).text,
-                 str_text(&names));
-}
-
 /* Nobody waits for some requests: so the time above them is a lower bound of the waiting time, and their own an upper
  * bound. A disk may work for other programs too, so the time just above it is neither. Requests that outnumber the calls
  * above them are of programs that are not observed, or of the kernel itself. */
@@ -170,27 +143,41 @@ static void append_share_here(const struct printer *it, struct str *text, const 
              screen_firm(units_share(whole_ns > 0 ? row->cells[layer].here_ns / whole_ns : 0)).text);
 }
 
-/* A queue that has a layer of its own is not mentioned with the layer above it. Words are explained once. */
+/* A queue that has a layer of its own is not mentioned with the layer above it. Words are explained once.
+ *
+ * Parts of a call may be in other rows, too: names are looked up, and data is written before it is synced: "..., or in
+ * LOOKUPs and GETATTRs, which took 11 ms in all". At the lowest layer of calls it is not known what they ask of a disk:
+ * "..., where disks took 128 ms for FLUSHs and WRITEs of these and all other calls" */
 static void append_where(const struct printer *it, struct str *text, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
-    const bool has_queue = cell->queue < it->table->layer_count;
+    const size_t count = it->table->layer_count;
+    const bool has_queue = cell->queue < count;
+    const bool is_lowest = cell->below == count;
+    const size_t other = is_lowest ? count - 1 : cell->below; /* the layer that may have parts of it in other rows */
+    const bool is_at_disk = layer_of(it, other) == LAYER_IS_BLOCK;
+    const bool is_known = is_lowest ? is_at_disk && layer != other : is_at_disk || layer_of(it, layer) == LAYER_IS_USER;
     const char *words = layers_words(layer_of(it, layer), layer_of(it, has_queue ? cell->queue : cell->below));
     const char *explanation = strstr(words, " (");
+    const char *ops = NULL;
     struct said *said = it->said;
     size_t i = 0;
+    CLEANUP_STR struct str names = {0};
     while (explanation && i < said->count && said->words[i] != words)
         i++;
     const bool is_said = explanation && i < said->count;
     if (explanation && !is_said && said->count < ARRAY_SIZE(said->words))
         said->words[said->count++] = words;
     str_addf(text, "%.*s", (int)(is_said ? explanation - words : (ptrdiff_t)strlen(words)), words);
-    if (cell->below != it->table->layer_count) {
-        append_elsewhere(it, text, row, layer);
-        return;
-    }
-    if (cell->queued_ns > 0 && cell->queued_ns >= SAID_MIN * cell->total_ns)
+    if (is_lowest && cell->queued_ns > 0 && cell->queued_ns >= SAID_MIN * cell->total_ns)
         str_addf(text, ", %s of them in its queue", ns_text(it, cell->queued_ns).text);
-    append_at_disk(it, text, row, layer);
+    if (row->relation && is_known)
+        ops = is_at_disk ? row->relation->at_disk : row->relation->elsewhere;
+    const double total_ns = ops ? list_elsewhere(it, ops, other, cell->here_ns, &names) : 0;
+    if (total_ns > 0 && is_lowest)
+        str_addf(text, ", where disks took %s for %s of these and all other calls", ns_text(it, total_ns).text,
+                 str_text(&names));
+    else if (total_ns > 0)
+        str_addf(text, ", or in %s, which took %s in all", str_text(&names), ns_text(it, total_ns).text);
 }
 
 static bool matters(const struct printer *it, const struct layers_row *row, size_t part) {
