@@ -330,39 +330,33 @@ int report_deliver(const struct report *report, const char *path, const char *de
 
 /* ---- Commands ----------------------------------------------------------------------------------- */
 
-/* Returns false if there is no room or memory. */
-static bool append(char text[REPORT_AGAIN_SIZE], const char *word) {
-    const size_t length = strlen(text);
-    const int written = snprintf(text + length, REPORT_AGAIN_SIZE - length, "%s%s", length > 0 ? " " : "", word);
-    return written >= 0 && (size_t)written < REPORT_AGAIN_SIZE - length;
-}
-
-static bool append_names(char text[REPORT_AGAIN_SIZE], char *const *names, size_t count) {
-    bool is_whole = true;
-    for (size_t i = 0; i < count && is_whole; i++) {
+static void add_names(struct str *text, char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
         CLEANUP_FREE char *quoted = answer_next_quote(names[i]);
-        is_whole = quoted && append(text, quoted);
+        text->failed |= !quoted;
+        str_addf(text, " %s", quoted ? quoted : "");
     }
-    return is_whole;
 }
 
 void report_format_again(char *const *a, size_t a_count, char *const *b, size_t b_count, const char *options,
                          struct report_again *ret_again) {
-    const bool is_pair = a_count == 1 && b_count == 1;
+    const bool is_sum = a_count == 0 && b_count > 1;
+    const char *const commands[] = {"osprof report", a_count > 0 ? "osprof compare"
+                                                     : is_sum    ? "osprof merge"
+                                                                 : "osprof show"};
     char *texts[] = {ret_again->page, ret_again->text};
-    const char *const commands[] = {"osprof report", a_count > 0   ? "osprof compare"
-                                                     : b_count > 1 ? "osprof merge"
-                                                                   : "osprof show"};
     bool is_whole = true;
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-        texts[i][0] = '\0';
-        is_whole &= append(texts[i], commands[i]) && (!options[0] || append(texts[i], options)) &&
-                    append_names(texts[i], a, a_count) &&
-                    (a_count == 0 || (is_pair && i == 1) || append(texts[i], "--")) &&
-                    append_names(texts[i], b, b_count);
+        const bool is_pair = i == 1 && a_count == 1 && b_count == 1;
+        CLEANUP_STR struct str text = {0};
+        str_addf(&text, "%s%s%s", commands[i], options[0] ? " " : "", options);
+        add_names(&text, a, a_count);
+        str_add(&text, a_count == 0 || is_pair ? "" : " --");
+        add_names(&text, b, b_count);
+        str_add(&text, i == 1 && is_sum ? " | osprof show -" : "");
+        is_whole &= !text.failed && text.length < REPORT_AGAIN_SIZE;
+        snprintf(texts[i], REPORT_AGAIN_SIZE, "%s", str_text(&text));
     }
-    if (is_whole && a_count == 0 && b_count > 1)
-        is_whole = append(ret_again->text, "| osprof show -");
     if (!is_whole)
         ret_again->page[0] = '\0';
 }
