@@ -363,7 +363,7 @@ if setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps "-all,$some" --
     locking=$pid
     as_nobody "$some" --width 1000
     grep -qxF "$in_part" out || fail "does not say what is hidden: $(cat out)"
-    says "flock $locking waits for the flock of a file, held by "
+    ! user_sees_processes || says "flock $locking waits for the flock of a file, held by "
     as_nobody "$some" --json
     of_json 'd["hidden"] == "'"$in_part"'"'
     as_nobody "$some,+sys_ptrace,+dac_read_search" --width 1000

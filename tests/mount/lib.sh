@@ -209,6 +209,11 @@ as_user() {
     as_ids "$user_uid" "$user_gid" "" "$@"
 }
 
+# Where /proc has the option hidepid, the second user sees no processes of others.
+user_sees_processes() {
+    as_user test -e "/proc/$$"
+}
+
 # as_ids UID GID GROUPS COMMAND...: runs it with these numeric ids; GROUPS is a comma-separated list or empty
 as_ids() {
     need_root

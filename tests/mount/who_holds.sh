@@ -68,6 +68,15 @@ ask() {
     timeout -s KILL 30 "$TEST_PROGRAMS/who_holds" "$@"
 }
 
+# says_to_user PATTERN PID
+says_to_user() {
+    if user_sees_processes; then
+        says "$1" ask_as_user "$2"
+    else
+        says "process $2: what it waits for cannot be seen" ask_as_user "$2"
+    fi
+}
+
 ask_as_user() {
     as_user timeout -s KILL 30 "$TEST_PROGRAMS/who_holds" "$@"
 }
@@ -99,28 +108,28 @@ take_now flock "$file"
 take flock "$file"
 says "take_lock $pid waits for the flock of $file, held by take_lock $holder_pid, $idle" ask "$pid"
 says "take_lock $holder_pid is waiting for a signal" ask "$holder_pid"
-says "take_lock $pid waits for the flock of a file, taken by take_lock $holder_pid" ask_as_user "$pid"
-says "take_lock $holder_pid: what it waits for cannot be seen" ask_as_user "$holder_pid"
+says_to_user "take_lock $pid waits for the flock of a file, taken by take_lock $holder_pid" "$pid"
+says_to_user "take_lock $holder_pid: what it waits for cannot be seen" "$holder_pid"
 kill -STOP "$holder_pid"
 says "* held by take_lock $holder_pid, which is stopped" ask "$pid"
-says "* taken by take_lock $holder_pid, which is stopped" ask_as_user "$pid"
+says_to_user "* taken by take_lock $holder_pid, which is stopped" "$pid"
 kill -CONT "$holder_pid"
 end_all
 
 take_now fcntl "$file"
 take fcntl "$file"
 says "take_lock $pid waits for the fcntl lock of $file, held by take_lock $holder_pid, $idle" ask "$pid"
-says "take_lock $pid waits for the fcntl lock of a file, held by take_lock $holder_pid" ask_as_user "$pid"
+says_to_user "take_lock $pid waits for the fcntl lock of a file, held by take_lock $holder_pid" "$pid"
 end_all
 
 # the table of locks has no process of a description
 take_now ofd "$file"
 take ofd "$file"
 says "take_lock $pid waits for the fcntl lock of $file, held by take_lock $holder_pid, $idle" ask "$pid"
-says "take_lock $pid: what it waits for cannot be seen" ask_as_user "$pid"
+says_to_user "take_lock $pid: what it waits for cannot be seen" "$pid"
 take fcntl "$file"
 says "take_lock $pid waits for the fcntl lock of $file, held by take_lock $holder_pid, $idle" ask "$pid"
-says "take_lock $pid waits for the fcntl lock of a file, held by an open file description" ask_as_user "$pid"
+says_to_user "take_lock $pid waits for the fcntl lock of a file, held by an open file description" "$pid"
 end_all
 
 begin "$TEST_PROGRAMS/hold_lease" "$file"
@@ -144,7 +153,7 @@ holder_pid=$pid
 wait_until 20 has_taken 1 || fail "does not get the lock: $(<"$scratch/output")"
 take flock "$file"
 says "take_lock $pid waits for the flock of $file, held by sleep $holder_pid, which is sleeping" ask "$pid"
-says "take_lock $pid waits for the flock of a file, held by an open file description" ask_as_user "$pid"
+says_to_user "take_lock $pid waits for the flock of a file, held by an open file description" "$pid"
 end_all
 
 # two share it
@@ -236,7 +245,7 @@ begin bash -c 'exec cat /dev/zero > >(exec sleep 300)'
 wait_until 20 has_child "$pid" || fail "nobody reads the pipe"
 reader=$(child_of "$pid")
 says "cat $pid waits for room in a pipe, read by sleep $reader, which is sleeping" ask "$pid"
-says "cat $pid: what it waits for cannot be seen" ask_as_user "$pid"
+says_to_user "cat $pid: what it waits for cannot be seen" "$pid"
 kill "$reader"
 end_all
 

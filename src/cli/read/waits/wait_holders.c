@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +127,11 @@ static bool is_hidden(uint32_t thread, const char *file) {
     char byte;
     snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", thread, file);
     CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-    return (fd < 0 || read(fd, &byte, 1) < 0) && (errno == EACCES || errno == EPERM);
+    if (fd >= 0 && read(fd, &byte, 1) >= 0)
+        return false;
+    if (errno == ENOENT) /* a /proc with the option hidepid has only this user's processes */
+        kill((pid_t)thread, 0);
+    return errno == EACCES || errno == EPERM;
 }
 
 /* In place of the earlier chain of the same wait, or of the chain that was seen first. */
