@@ -276,15 +276,6 @@ static int read_slow(struct reader *reader) {
     return err;
 }
 
-/* Reads the members of the header that may have changed; the rest must not have. */
-static int reread_header(struct reader *reader) {
-    struct live_header before = reader->header;
-    int err = read_header(reader);
-    if (err == 0 && memcmp(&before, &reader->header, offsetof(struct live_header, frequency_hz)) != 0)
-        err = fail(reader, "live file was overwritten while being read");
-    return err;
-}
-
 /* A recorder holds an exclusive lock for as long as it exists. */
 static bool has_recorder(int fd) {
     if (flock(fd, LOCK_SH | LOCK_NB) < 0)
@@ -313,7 +304,7 @@ static int read_everything(struct reader *reader) {
         err = read_names(reader);
     if (err == 0)
         err = read_labels(reader);
-    const uint64_t longest_changes = reader->header.longest_changes;
+    const struct live_header before = reader->header;
     if (err == 0)
         err = read_window(reader, window_bytes(&reader->layout));
     if (err == 0)
@@ -323,9 +314,11 @@ static int read_everything(struct reader *reader) {
     if (err == 0)
         err = read_at(reader, &reader->looks, sizeof(reader->looks), reader->offsets.looks);
     if (err == 0) /* after the looks of each op: those of the whole are not fewer; and after the window */
-        err = reread_header(reader);
+        err = read_header(reader);
+    if (err == 0 && memcmp(&before, &reader->header, offsetof(struct live_header, frequency_hz)) != 0)
+        err = fail(reader, "live file was overwritten while being read");
     if (err == 0)
-        err = read_blocks(reader, longest_changes);
+        err = read_blocks(reader, before.longest_changes);
     return err;
 }
 

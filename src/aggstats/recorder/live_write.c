@@ -50,9 +50,12 @@ static int open_file(struct live *live, const char *path) {
     return 0;
 }
 
-static size_t block_stride_bytes(const struct layout *layout, bool is_shared) {
-    const size_t bytes = is_shared ? layout_shared_bytes(layout, layout->op_count) : layout_block_bytes(layout);
+static size_t page_round_up(size_t bytes) {
     return round_up(bytes, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+static size_t block_stride_bytes(const struct layout *layout, bool is_shared) {
+    return page_round_up(is_shared ? layout_shared_bytes(layout, layout->op_count) : layout_block_bytes(layout));
 }
 
 /* Sizes and offsets of a new file. */
@@ -99,10 +102,6 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
 }
 
 /* ---- Sizes ---- */
-
-static size_t page_round_up(size_t bytes) {
-    return round_up(bytes, (size_t)sysconf(_SC_PAGESIZE));
-}
 
 static struct plan plan_make(const struct layout *layout, size_t labels_bytes, uint64_t shared_threads,
                              unsigned groupings) {
@@ -181,17 +180,6 @@ void live_write_facts(const struct live *live) {
 
 /* ---- Creating ---- */
 
-/* Everything else is in place: from here on readers accept the file. */
-static void publish_header(const struct live *live, size_t first_bytes) {
-    uint64_t magic;
-    if (live->is_shared)
-        write_back(live, live->header, first_bytes);
-    memcpy(&magic, LIVE_MAGIC, sizeof(magic));
-    __atomic_store_n((uint64_t *)(void *)live->header->magic, magic, __ATOMIC_RELEASE);
-    if (live->is_shared)
-        write_back(live, live->header, sizeof(magic));
-}
-
 /* Maps the header and the parts behind it: of the file, or private memory. */
 static int map_own(struct live *live, const struct plan *plan) {
     void *memory = NULL;
@@ -207,6 +195,7 @@ static int map_own(struct live *live, const struct plan *plan) {
 
 int live_create(struct live *live, const struct aggstats_recorder_options *options, uint64_t shared_threads,
                 unsigned groupings, const struct layout *layout, const struct aggstats_clock *clock) {
+    uint64_t magic;
     *live = (struct live){.fd = -1, .directory_fd = -1};
     const size_t labels_bytes = labels_size_bytes(options);
     struct plan plan = plan_make(layout, labels_bytes, shared_threads, groupings);
@@ -228,7 +217,13 @@ int live_create(struct live *live, const struct aggstats_recorder_options *optio
         live_finish(live);
         return err;
     }
-    publish_header(live, (size_t)((char *)live->windows[0] - (char *)live->header) + sizeof(struct window));
+    if (live->is_shared)
+        write_back(live, live->header,
+                   (size_t)((char *)live->windows[0] - (char *)live->header) + sizeof(struct window));
+    memcpy(&magic, LIVE_MAGIC, sizeof(magic)); /* everything else is in place: from here on readers accept the file */
+    __atomic_store_n((uint64_t *)(void *)live->header->magic, magic, __ATOMIC_RELEASE);
+    if (live->is_shared)
+        write_back(live, live->header, sizeof(magic));
     return 0;
 }
 

@@ -117,24 +117,21 @@ static bool options_valid(const struct aggstats_recorder_options *options) {
     return options->clock.kind == 0 || (clock_readable(options->clock.kind) && options->clock.frequency_hz > 0);
 }
 
-static int copy_names(struct aggstats_recorder *recorder, const struct aggstats_recorder_options *options) {
-    recorder->op_names = calloc(options->op_count, sizeof(*recorder->op_names));
-    if (!recorder->op_names)
-        return -ENOMEM;
-    for (unsigned op = 0; op < options->op_count; op++)
-        text_name_copy(recorder->op_names[op], options->op_names[op]);
-    recorder->label_count = options->label_count;
-    return labels_copy(options->labels, options->label_count, &recorder->labels);
-}
-
 static int recorder_init(struct aggstats_recorder *recorder, const struct aggstats_recorder_options *options) {
     recorder->layout = layout_make(options->op_count, options->resolution);
     recorder->live = (struct live){.fd = -1, .directory_fd = -1};
     pthread_mutex_init(&recorder->window_lock, NULL);
     pthread_mutex_init(&recorder->probes_lock, NULL);
-    int err = copy_names(recorder, options);
-    if (err == 0)
+    recorder->op_names = calloc(options->op_count, sizeof(*recorder->op_names));
+    if (!recorder->op_names)
+        return -ENOMEM;
+    for (unsigned op = 0; op < options->op_count; op++)
+        text_name_copy(recorder->op_names[op], options->op_names[op]);
+    int err = labels_copy(options->labels, options->label_count, &recorder->labels);
+    if (err == 0) {
+        recorder->label_count = options->label_count;
         err = threads_init(&recorder->threads, &recorder->layout, &recorder->live);
+    }
     if (err < 0)
         return err;
     recorder->front.own_block = own_block;

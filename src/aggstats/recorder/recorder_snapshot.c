@@ -114,51 +114,33 @@ static void tell_change(const struct aggstats_recorder *recorder, enum aggstats_
         recorder->changed(recorder->changed_context, &changed);
 }
 
-typedef void (*window_change_fn)(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
-                                 uint64_t now_cycles);
-
 /* Call under the window lock */
 static void take_lost(struct aggstats_recorder *recorder, uint64_t taken) {
     uint64_t *lost = &recorder->live.header->lost;
     __atomic_store_n(lost, *lost > taken ? *lost - taken : 0, __ATOMIC_RELAXED);
 }
 
-static void reset_all(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
-                      uint64_t now_cycles) {
-    window_reset(window, settled, now_cycles);
-    recorder->rotation = NULL; /* its span has been reset */
-    take_lost(recorder, recorder->live.header->lost);
-    RECORDER_PROBES_DO(recorder, reset);
-}
-
-static void pause_all(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
-                      uint64_t now_cycles) {
-    window_pause(window, settled, now_cycles);
-    RECORDER_PROBES_DO(recorder, pause);
-}
-
-static void resume_all(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
-                       uint64_t now_cycles) {
-    window_resume(window, settled, now_cycles);
-    RECORDER_PROBES_DO(recorder, resume);
-}
-
-static const window_change_fn changes[] = {
-    [AGGSTATS_CHANGE_RESET] = reset_all,
-    [AGGSTATS_CHANGE_PAUSE] = pause_all,
-    [AGGSTATS_CHANGE_RESUME] = resume_all,
-};
-
 static int make_change(struct aggstats_recorder *recorder, struct tally *tally, void *argument) {
-    const enum aggstats_change *change = argument;
-    tally_settle(tally, recorder->live.is_shared && *change == AGGSTATS_CHANGE_RESET);
+    const enum aggstats_change change = *(const enum aggstats_change *)argument;
+    tally_settle(tally, recorder->live.is_shared && change == AGGSTATS_CHANGE_RESET);
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);
     uint64_t now_cycles = aggstats_clock_now(recorder->clock.kind);
-    changes[*change](recorder, window, tally, now_cycles);
+    if (change == AGGSTATS_CHANGE_RESET) {
+        window_reset(window, tally, now_cycles);
+        recorder->rotation = NULL; /* its span has been reset */
+        take_lost(recorder, recorder->live.header->lost);
+        RECORDER_PROBES_DO(recorder, reset);
+    } else if (change == AGGSTATS_CHANGE_PAUSE) {
+        window_pause(window, tally, now_cycles);
+        RECORDER_PROBES_DO(recorder, pause);
+    } else {
+        window_resume(window, tally, now_cycles);
+        RECORDER_PROBES_DO(recorder, resume);
+    }
     int64_t start_ns = window->start_ns;
     live_publish_window(&recorder->live, &recorder->layout);
-    tell_change(recorder, *change, tally, now_cycles,
-                *change == AGGSTATS_CHANGE_RESET ? start_ns : (int64_t)clock_realtime_ns());
+    tell_change(recorder, change, tally, now_cycles,
+                change == AGGSTATS_CHANGE_RESET ? start_ns : (int64_t)clock_realtime_ns());
     return 0;
 }
 

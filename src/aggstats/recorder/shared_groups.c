@@ -217,15 +217,6 @@ size_t aggstats_subject_path(const struct aggstats_recorder *recorder, aggstats_
 
 /* ---- Mounts ---- */
 
-/* The directory in which the subject is; 0: unknown. */
-static unsigned directory_of(const struct groups_file *file, aggstats_subject subject) {
-    const unsigned object = subject_object(subject);
-    struct group_name_view name;
-    if (object == 0 || subject & SUBJECT_IS_PLACE)
-        return object;
-    return groups_file_name(file, object, &name) ? name.parent : 0;
-}
-
 size_t aggstats_subject_directory(const struct aggstats_recorder *recorder, aggstats_subject subject, char *ret_path,
                                   size_t size_bytes) {
     size_t length = groups_file_path(file_of(recorder), subject_object(subject), ret_path, size_bytes);
@@ -239,7 +230,10 @@ size_t aggstats_subject_directory(const struct aggstats_recorder *recorder, aggs
 
 void aggstats_subject_note_mount(struct aggstats_recorder *recorder, aggstats_subject subject, unsigned mount) {
     struct groups_file *file = file_of(recorder);
-    const unsigned directory = directory_of(file, subject);
+    struct group_name_view name;
+    unsigned directory = subject_object(subject); /* in which the subject is; 0: unknown */
+    if (directory != 0 && !(subject & SUBJECT_IS_PLACE))
+        directory = groups_file_name(file, directory, &name) ? name.parent : 0;
     if (directory != 0)
         __atomic_store_n(&file->objects[directory].inside, (uint8_t)mount, __ATOMIC_RELAXED);
     if (!(subject & SUBJECT_IS_PLACE))

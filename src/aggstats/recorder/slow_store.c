@@ -43,20 +43,15 @@ static struct slow_cause *cause_of(struct slow_store *store, uint64_t op, const 
     return cause;
 }
 
-/* The index of a bucket among those of the cause; SLOW_BUCKETS_MAX: it has none. */
-static size_t bucket_place(const struct slow_cause *cause, unsigned bucket) {
-    for (size_t i = 0; i < cause->bucket_count; i++)
-        if (cause->buckets[i] == bucket)
-            return i;
-    return SLOW_BUCKETS_MAX;
-}
-
+/* Does nothing if the cause has calls in too many other buckets. */
 static void count_bucket(struct slow_cause *cause, unsigned bucket) {
-    size_t place = bucket_place(cause, bucket);
-    if (place == SLOW_BUCKETS_MAX) {
-        if (cause->bucket_count == SLOW_BUCKETS_MAX)
-            return;
-        place = cause->bucket_count++;
+    size_t place = 0;
+    while (place < cause->bucket_count && cause->buckets[place] != bucket)
+        place++;
+    if (place == SLOW_BUCKETS_MAX)
+        return;
+    if (place == cause->bucket_count) {
+        cause->bucket_count++;
         cause->buckets[place] = (uint16_t)bucket;
         cause->in_bucket[place] = 0;
     }
@@ -141,27 +136,6 @@ static void take_buckets(struct slow_cause *cause, const uint64_t *taken) {
     cause->bucket_count = taken ? kept : cause->bucket_count;
 }
 
-static void take_cause(struct slow_store *store, int op, const struct aggstats_cause *taken) {
-    struct slow_cause *cause = op < 0 ? NULL : counted_cause(store, (uint64_t)op, &taken->why);
-    if (!cause)
-        return;
-    cause->calls -= taken->calls;
-    cause->total_cycles -= taken->total_cycles;
-    cause->longest_cycles = 0;
-    take_buckets(cause, taken->buckets);
-}
-
-/* Among calls that ended since; only the latest ones are kept. */
-static void find_longest_again(struct slow_store *store) {
-    uint64_t kept_count = store->call_count < SLOW_CALLS_MAX ? store->call_count : SLOW_CALLS_MAX;
-    for (uint64_t i = 0; i < kept_count; i++) {
-        const struct slow_call *call = &store->calls[i];
-        struct slow_cause *cause = counted_cause(store, call->op, &call->call.cause);
-        if (cause && cause->longest_cycles < call->call.latency_cycles)
-            cause->longest_cycles = call->call.latency_cycles;
-    }
-}
-
 /* As counted: what is subtracted was shown. */
 static void take_callers(struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                          const struct aggstats_profile *profile) {
@@ -188,15 +162,27 @@ void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_N
     uint64_t taken_count = 0;
     uint64_t kept_count = 0;
     for (size_t i = 0; i < profile->cause_count; i++) {
-        take_cause(store, op_number(op_names, op_count, profile->causes[i].op), &profile->causes[i]);
-        taken_count += profile->causes[i].calls;
+        const struct aggstats_cause *taken = &profile->causes[i];
+        const int op = op_number(op_names, op_count, taken->op);
+        struct slow_cause *cause = op < 0 ? NULL : counted_cause(store, (uint64_t)op, &taken->why);
+        taken_count += taken->calls;
+        if (!cause)
+            continue;
+        cause->calls -= taken->calls;
+        cause->total_cycles -= taken->total_cycles;
+        cause->longest_cycles = 0;
+        take_buckets(cause, taken->buckets);
     }
     uint64_t oldest = store->call_count > SLOW_CALLS_MAX ? store->call_count - SLOW_CALLS_MAX : 0;
     for (uint64_t i = oldest > taken_count ? oldest : taken_count; i < store->call_count; i++)
         calls[kept_count++] = store->calls[i % SLOW_CALLS_MAX];
     memcpy(store->calls, calls, kept_count * sizeof(calls[0]));
     store->call_count = kept_count;
-    find_longest_again(store);
+    for (uint64_t i = 0; i < kept_count; i++) { /* the longest among calls that ended since, if it is kept */
+        struct slow_cause *cause = counted_cause(store, calls[i].op, &calls[i].call.cause);
+        if (cause && cause->longest_cycles < calls[i].call.latency_cycles)
+            cause->longest_cycles = calls[i].call.latency_cycles;
+    }
     kept_count = 0; /* of causes: empty ones make room for others */
     for (uint64_t i = 0; i < store->cause_count; i++)
         if (store->causes[i].total_cycles > 0 || store->causes[i].calls > 0)
