@@ -15,16 +15,6 @@
 #define SHOWN_MAX 4        /* numbers of a longer list */
 #define WRONG_BYTES_MAX 60 /* of what is no number */
 
-/* Turns a longer list into "1,2,3,4 and 5,003 more". */
-static void show_first(char *list) {
-    char *end = list;
-    unsigned count = 1;
-    for (char *at = list; (at = strchr(at, ',')); at++)
-        if (count++ == SHOWN_MAX)
-            end = at;
-    sprintf(end, " and %s more", units_count(count - SHOWN_MAX).text);
-}
-
 const char *attach_processes_parse(char **text, void *member, char why[OPTION_TEXT_SIZE]) {
     static const char dots[] = "...";
     struct attach_processes *processes = member;
@@ -46,8 +36,13 @@ const char *attach_processes_parse(char **text, void *member, char why[OPTION_TE
         unsigned i = 0;
         while (i < processes->count && processes->numbers[i] != number)
             i++;
-        if (i == ATTACH_PROCESSES_MAX) {
-            show_first(*text);
+        if (i == ATTACH_PROCESSES_MAX) { /* "1,2,3,4 and 5,003 more" */
+            unsigned count = 1;
+            char *cut = *text;
+            for (char *comma = *text; (comma = strchr(comma, ',')); comma++)
+                if (count++ == SHOWN_MAX)
+                    cut = comma;
+            sprintf(cut, " and %s more", units_count(count - SHOWN_MAX).text);
             return "has more than 4096 processes";
         }
         processes->numbers[i] = (uint32_t)number;

@@ -127,19 +127,6 @@ static char *settle_profile(const char *given, bool *ret_keeps_old) {
     return error ? NULL : path;
 }
 
-/* Whether a program can be observed; if not, says so before it runs. */
-static bool is_seen(const char *command) {
-    char path[PATH_MAX];
-    const char *found = executable_find(command, path, sizeof(path));
-    const enum executable kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
-    const bool is_seen = executable_preloads(kind); /* of Go too: its FUSE library may be written in C */
-    if (!is_seen)
-        complain("cannot profile %s from inside: %s; as root, 'osprof fuse --attach MOUNT' profiles its mount from "
-                 "outside, and osproffs over it does",
-                 command, executable_reason(kind));
-    return is_seen;
-}
-
 /* ---- Waiting for the command -------------------------------------------------------------------- */
 
 static volatile pid_t command_pid;
@@ -232,6 +219,7 @@ static int run(const struct observer_options *options) {
 static enum status start(const struct fuse_options *given, char **command, struct observer_options *options) {
     CLEANUP_FREE char *library = NULL;
     CLEANUP_FREE char *profile = settle_profile(given->profile, &options->session.keeps_old);
+    char path[PATH_MAX];
     int result = RUN_FAILED;
     if (profile && preload_library_find("libosprof_fuse.so", &library) == 0) {
         options->session.profile = profile;
@@ -241,7 +229,14 @@ static enum status start(const struct fuse_options *given, char **command, struc
         options->state = shared != MAP_FAILED ? shared : NULL;
         options->command = command;
         options->library = library;
-        result = options->state && is_seen(command[0]) ? run(options) : run_unprofiled(command);
+        const char *found = executable_find(command[0], path, sizeof(path));
+        const enum executable kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
+        const bool is_seen = executable_preloads(kind); /* of Go too: its FUSE library may be written in C */
+        if (options->state && !is_seen)
+            complain("cannot profile %s from inside: %s; as root, 'osprof fuse --attach MOUNT' profiles its mount from "
+                     "outside, and osproffs over it does",
+                     command[0], executable_reason(kind));
+        result = options->state && is_seen ? run(options) : run_unprofiled(command);
     }
     thread_causes_finish(&options->causes);
     return (enum status)result;

@@ -104,20 +104,19 @@ int run_child(const char *const *arguments, const struct run_place *place, struc
     struct run_user *user = place->user;
     const pid_t parent = place->mounts->count > 0 ? getpid() : 0;
     int exec_error = 0;
-    int ends[2];
+    int ends[2] = {-1, -1};
+    pid_t pid = -1;
     int error = pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0 ? negative_errno() : 0;
-    if (error) {
-        complain("cannot start a process: %s", strerror(-error));
-        return error;
-    }
     CLEANUP_FD int error_fd = ends[0];
-    const int program = run_user_begins(user);
-    pid_t pid = fork();
-    if (pid == 0)
-        become_command(arguments, place, parent, ends[1]);
-    error = pid < 0 ? negative_errno() : 0;
-    run_user_has_begun(user, program, pid);
-    close(ends[1]);
+    if (error == 0) {
+        const int program = run_user_begins(user);
+        pid = fork();
+        if (pid == 0)
+            become_command(arguments, place, parent, ends[1]);
+        error = pid < 0 ? negative_errno() : 0;
+        run_user_has_begun(user, program, pid);
+        close(ends[1]);
+    }
     if (error) {
         complain("cannot start a process: %s", strerror(-error));
         return error;

@@ -364,21 +364,14 @@ void run_daemon_detach(struct run_daemon *daemon) {
     close_fd(&daemon->root_fd);
 }
 
-static int parse_profile(const struct run_daemon *daemon, struct aggstats_profile *ret_profile) {
-    struct aggstats_parse_error why;
-    CLEANUP_FD int fd = dup(daemon->profile_fd);
-    if (fd < 0 || lseek(fd, 0, SEEK_SET) < 0)
-        return negative_errno();
-    CLEANUP_STREAM FILE *stream = fdopen(fd, "r");
-    if (!stream)
-        return negative_errno();
-    steal_fd(&fd);
-    return aggstats_profile_parse(stream, ret_profile, &why);
-}
-
 int run_daemon_profile(struct run_daemon *daemon, const struct run_osproffs *options, struct input *ret_input) {
     struct input input = {.is_live = false};
-    if (parse_profile(daemon, &input.profile) == 0) {
+    struct aggstats_parse_error why;
+    CLEANUP_FD int fd = dup(daemon->profile_fd);
+    CLEANUP_STREAM FILE *stream = fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fdopen(fd, "r") : NULL;
+    if (stream)
+        steal_fd(&fd);
+    if (stream && aggstats_profile_parse(stream, &input.profile, &why) == 0) {
         *ret_input = input;
         return 0;
     }

@@ -113,15 +113,13 @@ static int let_search(const struct run_user *user, const char *directory, int *r
 
 /* A directory where the command's user can be let, which may not be that of osprof's own user. */
 static int make_directory(const struct run_user *user, struct live_dirs *dirs, int *ret_lock_fd) {
-    int error = live_dirs_make(dirs);
-    if (!user->as->name)
-        return error;
-    error = error ? error : let_search(user, dirs->paths[dirs->chosen], ret_lock_fd);
-    if (error == 0 || dirs->chosen >= LIVE_DIRS_COMMON)
-        return error;
-    dirs->chosen = LIVE_DIRS_COMMON;
-    error = live_dirs_make(dirs);
-    return error ? error : let_search(user, dirs->paths[dirs->chosen], ret_lock_fd);
+    for (;; dirs->chosen = LIVE_DIRS_COMMON) {
+        int error = live_dirs_make(dirs);
+        if (error == 0 && user->as->name)
+            error = let_search(user, dirs->paths[dirs->chosen], ret_lock_fd);
+        if (error == 0 || !user->as->name || dirs->chosen >= LIVE_DIRS_COMMON)
+            return error;
+    }
 }
 
 /* Without it the command runs without a profile, and without groups the rest is profiled. paths: for the header */
