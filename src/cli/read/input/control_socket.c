@@ -159,17 +159,6 @@ static int read_all(int fd, const struct control_passed *passed, char **ret_text
     return *ret_text ? 0 : -ENOMEM;
 }
 
-/* Takes the first line off. Without one, the server has ended meanwhile. */
-static int take_line(char *text, size_t *bytes) {
-    char *end = memchr(text, '\n', *bytes);
-    if (!end)
-        return -ECONNRESET;
-    const long number = strtol(text, NULL, 10);
-    *bytes -= (size_t)(end + 1 - text);
-    memmove(text, end + 1, *bytes + 1);
-    return number > 0 && number < 4096 ? -(int)number : number == 0 ? 0 : -EIO;
-}
-
 bool control_socket_is_at(const char *path) {
     struct stat attributes;
     return lstat(path, &attributes) == 0 && S_ISSOCK(attributes.st_mode);
@@ -188,13 +177,18 @@ int control_socket_ask(const char *path, const char *question, const struct cont
         set_patience(fd, FILE_MAX_S);
     if (error == 0)
         error = read_all(fd, passed, &text, &size_bytes);
-    if (error == 0)
-        error = take_line(text, &size_bytes);
-    if (error == 0) {
-        *ret_text = steal_pointer(&text);
-        *ret_bytes = size_bytes;
-    }
-    return error;
+    if (error)
+        return error;
+    char *end = memchr(text, '\n', size_bytes);
+    const long number = strtol(text, NULL, 10);
+    if (!end) /* the server has ended meanwhile */
+        return -ECONNRESET;
+    if (number != 0)
+        return number > 0 && number < 4096 ? -(int)number : -EIO;
+    *ret_bytes = size_bytes - (size_t)(end + 1 - text);
+    memmove(text, end + 1, *ret_bytes + 1);
+    *ret_text = steal_pointer(&text);
+    return 0;
 }
 
 int control_socket_await_end(const char *path, int *ret_fd) {

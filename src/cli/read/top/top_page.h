@@ -38,10 +38,7 @@ void top_page_format_time(int64_t unix_ns, bool has_day, char ret_text[TOP_TIME_
 
 /* ---- On the screen of a terminal ---------------------------------------------------------------- */
 
-/* Runs until the user quits. Messages are printed after the terminal was restored.
- * view: the first one
- * delay_ns: between snapshots
- * ascii: only ASCII characters */
+/* As top_screen_run(). view: the first one */
 enum status top_mount_screen_run(struct top_watch *watch, size_t view, int64_t delay_ns, bool ascii);
 
 #endif

@@ -73,9 +73,7 @@ void top_waits_page_put(struct sheet *sheet, const struct top_waits *waits, int 
 /* As osprof why -a prints it. by: nobody: the waiters, of each cause; else a row for each, as they were added up */
 void top_waits_page_put_report(struct sheet *sheet, const struct top_waits *waits, enum wait_by by);
 
-/* On the screen of a terminal: runs until the user quits. Messages are printed after the terminal was restored.
- * delay_ns: between snapshots
- * ascii: only ASCII characters */
+/* As top_screen_run(). */
 enum status top_waits_screen_run(struct top_waits *waits, int64_t delay_ns, bool ascii);
 
 #endif
