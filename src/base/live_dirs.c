@@ -83,7 +83,7 @@ int live_dirs_make(struct live_dirs *dirs) {
     const int error = check_place(dirs->paths[dirs->chosen], 1);
     if (geteuid() == 0 || dirs->chosen != LIVE_DIRS_COMMON || !own_dir_is_foreign(error))
         return error;
-    /* Takes one in /tmp that an earlier process made, or makes one. */
+    /* Takes the directory in /tmp that an earlier process made, or makes one. */
     for (unsigned i = LIVE_DIRS_COMMON + 1; i < dirs->count; i++) {
         if (check_place(dirs->paths[i], 0) == 0) {
             dirs->chosen = i;

@@ -11,7 +11,7 @@
 #include "option_table.h"
 #include "output.h"
 
-/* The first FIRST_COUNT are those that everybody needs. */
+/* The first FIRST_COUNT are listed first: everybody needs them. */
 #define FIRST_COUNT 6
 
 /* clang-format off */

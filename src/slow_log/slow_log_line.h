@@ -10,7 +10,7 @@
 
 struct slow_log_call {
     struct aggstats_call call; /* without stacks; its path and its chain are behind this struct */
-    uint64_t missing;          /* slow calls before it that have no line */
+    uint64_t missing;          /* slow calls before this one without a line */
 };
 
 /* Owner: the caller frees it, as one piece of memory. NULL: no memory */

@@ -15,7 +15,7 @@
 struct live_dirs {
     char paths[LIVE_DIRS_MAX][PATH_MAX];
     unsigned count;
-    unsigned chosen; /* the one that osproffs uses if it is started from here */
+    unsigned chosen; /* index of the directory that osproffs uses if started from here */
 };
 
 /* All directories in which live files may be, whether or not they exist. If XDG_RUNTIME_DIR is not set here, or is
@@ -27,7 +27,7 @@ void live_dirs_find(struct live_dirs *ret_dirs);
 int live_dirs_make(struct live_dirs *dirs);
 
 /* Locks the directory that is chosen, and makes it if it is missing: of this user's processes one at a time looks for the live
- * files of others and makes its own. Waits, but 30 seconds at most. A process that is killed has unlocked it.
+ * files of others and makes its own. Waits, but 30 seconds at most. The kernel unlocks it when the process is killed.
  * Returns -1 if that is not possible */
 int live_dirs_lock(void);
 

@@ -22,7 +22,7 @@
  *            mkdir(2) */
 int own_dir_open(const char *path, unsigned made_max, bool is_strict, int *ret_fd);
 
-/* True for errors of own_dir_open() that other users can cause by what they own, or what they made first. */
+/* True for errors of own_dir_open() that other users can cause, by owning the directory or by making it first. */
 bool own_dir_is_foreign(int error);
 
 #endif

@@ -54,7 +54,7 @@ struct session_header {
 typedef const char *(*session_find_joint_fn)(const char *op, const char *value, unsigned *ret_op,
                                              enum aggstats_value *ret_value);
 
-/* A source of calls: how it differs from others. All borrowed */
+/* The parts of a session that differ from source to source. All borrowed */
 struct session_source {
     const char *name; /* of the mount or place, for messages */
     const char *const *op_names;
@@ -136,7 +136,7 @@ int session_end(struct session *session);
  * source has. */
 void session_finish(struct session *session);
 
-/* Adds an argument "OP:VALUE" to the values of operations. Returns what is wrong with it; NULL: nothing */
+/* Adds an argument "OP:VALUE" to the values of operations. Returns an error message; NULL: none */
 const char *session_parse_joint(session_find_joint_fn find_joint, const char *argument,
                                 unsigned joint[AGGSTATS_OPS_MAX]);
 

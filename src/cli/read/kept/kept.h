@@ -1,5 +1,5 @@
 /* The results of the last runs of osprof run, which are kept without being asked for, so that they can be looked at
- * again. They are named @1, the last one, @2, the one before, and so on. A run that profiles several directories one by
+ * again. @1 is the last run, @2 the run before, and so on. A run that profiles several directories one by
  * one has several: @1.1, @1.2 and so on, and @1 has the layers that all of them share.
  *
  * They are files in the directory osprof of the XDG state directory, which are for their owner alone. A file's name is

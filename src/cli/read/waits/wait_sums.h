@@ -31,7 +31,7 @@ struct wait_row {
     uint64_t waits; /* that have ended */
     uint64_t total_ns;
     uint64_t longest_ns;     /* of the waits that have ended since the last mark, and of the waits now */
-    uint64_t stack;          /* of the longest; 0: it is not known */
+    uint64_t stack;          /* of the longest; 0: not known */
     uint64_t now;            /* threads that wait now */
     uint64_t now_ns;         /* how long they have by now; not in total_ns */
     struct wait_mark marked; /* at the last mark */
