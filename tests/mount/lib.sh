@@ -13,7 +13,7 @@
 
 set -Eeuo pipefail
 trap 'printf "FAIL: %s line %s: status %s of: %s\n" "${BASH_SOURCE[0]##*/}" "$LINENO" "$?" "$BASH_COMMAND" >&2' ERR
-# Nothing else of the environment of whoever runs it reaches a test: not the width of a terminal, a language, or a wish for
+# Nothing else of the environment in which tests are run reaches them: not the width of a terminal, a language, or a wish for
 # no colours.
 for variable in $(compgen -e); do
     case $variable in
