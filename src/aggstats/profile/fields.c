@@ -44,7 +44,7 @@ const struct field call_fields[] = {
     {"offset", FIELD_NUMBER, CALL(offset), ENDED},
     {"stack", FIELD_STACK, CALL(stack)},
     {"user_stack", FIELD_STACK, CALL(user_stack)},
-    {FIELD_LINK, FIELD_CHAIN, CALL(chain), LOGGED},
+    {FIELD_LINK, FIELD_CHAIN, CALL(chain), LOGGED}, /* NOLINT(bugprone-sizeof-expression): of the pointer */
     {NULL},
 };
 
