@@ -79,8 +79,9 @@ extern const struct fact facts[];
 
 #define FACTS_BEFORE_LABELS 2 /* rows; after them labels are written */
 
-/* What a row's functions do, or what is done with a number. Errors: as the functions of struct fact
- * profile: the parser's, or for a number that groups have a group's */
+/* What a row's functions do, or what is done with a number.
+ * profile: the parser's, or for a number that groups have a group's
+ * Errors:  as the functions of struct fact */
 int fact_parse(const struct fact *fact, struct parser *parser, struct aggstats_profile *profile, char *value);
 void fact_write(const struct fact *fact, const struct aggstats_profile *profile, FILE *stream);
 int fact_add(const struct fact *fact, struct aggstats_profile *sum, const struct aggstats_profile *other);

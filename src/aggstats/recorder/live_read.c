@@ -245,7 +245,7 @@ static int read_shared_blocks(struct reader *reader) {
 /* Reads blocks after the window. Longest calls that were moved from one to the other meanwhile are unknown. */
 static int read_blocks(struct reader *reader, uint64_t changes_before_window) {
     const struct layout *layout = &reader->layout;
-    uint64_t changes;
+    uint64_t changes = 0;
     int err = tally_init(&reader->tally, layout);
     if (err == 0)
         err = layout->is_shared ? read_shared_blocks(reader) : read_own_blocks(reader);

@@ -181,7 +181,8 @@ static int make_round(struct versus *it) {
 }
 
 /* Describes the profiles of the latest round, saves them at once, so that they are not lost if a later round fails, and
- * keeps the profiles of a run completely or not at all. Errors: reported */
+ * keeps the profiles of a run completely or not at all.
+ * Errors:  reported */
 static int count_round(struct versus *it) {
     const char *other[] = {it->vs->options->other, NULL};
     const size_t count = count_of(it);

@@ -40,8 +40,8 @@ static int add_device(struct block_devices *devices, int dir_fd, const char *nam
     return 0;
 }
 
-/* directory: of a device, in sysfs, maybe a symbolic link. Errors: -ENOTSUP *ret_name takes no requests, and is made of no
- * others */
+/* directory: of a device, in sysfs, maybe a symbolic link
+ * Errors:    -ENOTSUP *ret_name takes no requests, and is made of no other devices */
 static int add_below(struct block_devices *devices, const char *directory, unsigned depth, char *ret_name) {
     CLEANUP_FREE char *path = realpath(directory, NULL);
     if (!path)

@@ -38,8 +38,8 @@ static DIR *open_trusted_dir(const char *path) {
     return dir;
 }
 
-/* Opens a live file. Errors: -EINVAL another kind of file; -EACCES other users may write to it, *ret_fd is open then; those
- * of open(2) */
+/* Opens a live file.
+ * Errors:  -EINVAL another kind of file; -EACCES other users may write to it, *ret_fd is open then; those of open(2) */
 static int open_live_file(int dir_fd, const char *name, int *ret_fd) {
     CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
