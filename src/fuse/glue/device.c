@@ -1,4 +1,4 @@
-/* Reading requests and writing answers.
+/* Reading requests and writing answers. userdata is the struct glue; each worker has a buffer of its own.
  *
  * libfuse passes an answer to the kernel in parts, and the kernel pins our memory once for each part. Most answers are
  * small, so copying them into one part costs less. */
