@@ -219,7 +219,7 @@ int control_socket_outcome(int fd, int timeout_ms, char **ret_outcome) {
     if (count <= 0)
         return count == 0 ? -EAGAIN : negative_errno();
     int error = read_all(fd, NULL, &text, &size_bytes);
-    char *end = error ? NULL : strchr(text, '\n');
+    char *end = error || !text ? NULL : strchr(text, '\n');
     if (!end)
         return error ? error : -ECONNRESET;
     *end = '\0';

@@ -133,7 +133,7 @@ int layer_sums_add(struct layer_sums *sums, const char *name, const struct aggst
     }
     if (!merging && grow_array(&sums->mergings, sums->count, sizeof(*merging)) == 0) {
         merging = &sums->mergings[sums->count++];
-        *merging = (struct merging){.sum_count = 0};
+        *merging = (struct merging){.sum_count = 0}; /* NOLINT(clang-analyzer-core.NullDereference): there is room */
     }
     error = merging ? merging_add(merging, profile) : -ENOMEM;
     if (error == -EDOM && profile->clock.frequency_hz == 0)
