@@ -213,13 +213,9 @@ int call_copy(const struct aggstats_call *call, struct aggstats_call *ret_copy) 
 }
 
 int calls_append(struct aggstats_call **calls, size_t *count, const struct aggstats_call *call) {
-    if ((*count & (*count - 1)) == 0) { /* the room is a power of two */
-        struct aggstats_call *grown = reallocarray(*calls, *count > 0 ? 2 * *count : 1, sizeof(*grown));
-        if (!grown)
-            return -ENOMEM;
-        *calls = grown;
-    }
-    int err = call_copy(call, &(*calls)[*count]);
+    int err = grow_array(calls, *count, sizeof(**calls));
+    if (err == 0)
+        err = call_copy(call, &(*calls)[*count]);
     *count += err == 0;
     return err;
 }
