@@ -68,13 +68,13 @@ static void add(struct wait_one_series *one, uint64_t waits, uint64_t total_ns) 
 /* Takes the place of another program, if that has waited for less. Returns NULL if none gives way */
 static struct wait_one_series *take_place(struct wait_series *series, const struct wait_cause *cause,
                                           const char *program, uint64_t total_ns) {
-    struct wait_one_series *least = NULL; /* of the program whose waits were shortest lately; there is one */
+    struct wait_one_series *least = NULL; /* of the program whose waits were shortest lately */
     for (size_t i = 0; i < series->count; i++) {
         struct wait_one_series *one = &series->series[i];
         if (!is_of_others(one) && (!least || one->lately_ns < least->lately_ns))
             least = one;
     }
-    if (least->lately_ns >= total_ns)
+    if (!least || least->lately_ns >= total_ns)
         return NULL;
     const struct wait_one_series before = *least;
     struct wait_one_series *other = find_other(series, before.cause, before.class, true);

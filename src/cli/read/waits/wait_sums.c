@@ -47,7 +47,7 @@ static struct wait_row *find(const struct wait_sums *sums, const struct wait_row
     uint64_t hash = mix((uint64_t)(uintptr_t)row->cause, row->cgroup);
     hash = mix(hash, (uint64_t)row->process << 32 | row->thread);
     hash = mix_name(mix_name(hash, row->program), row->thread_name);
-    for (uint64_t place; (place = number_map_get(&sums->places, hash)) > 0; hash++) {
+    for (uint64_t place; sums->rows && (place = number_map_get(&sums->places, hash)) > 0; hash++) {
         struct wait_row *other = &sums->rows[place - 1];
         if (other->cause == row->cause && other->cgroup == row->cgroup && other->process == row->process &&
             other->thread == row->thread && strcmp(other->program, row->program) == 0 &&
