@@ -168,7 +168,7 @@ int parser_busy_ops(struct parser *parser, char *value) {
         return 0;
     do {
         err = begin(parser, &cursor, LOOKS, &op);
-        if (err == 0)
+        if (err == 0) /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): then begin() has found the operation */
             err = parser_number(parser, text_next_word(&cursor), "a number of looks", &op->busy_looks);
         text_skip_blanks(&cursor);
     } while (err == 0 && *cursor);
