@@ -274,7 +274,7 @@ enum status events_work_run(const struct events_work *work, const struct command
         status = work->check(command, work->options);
     if (status == STATUS_OK && events_input_open(arguments.rest[0], &input) < 0)
         status = STATUS_TROUBLE;
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && input.file) {
         int err = events_find_links(input.file);
         if (err < 0)
             complain_unread(input.name, err, "");
