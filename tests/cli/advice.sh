@@ -21,9 +21,9 @@ page() {
     "$OSPROF" show --width 200 "$scratch/$1" | sed '/of time/,$d' | tr '\n' ' '
 }
 
-# looks NAME: how often the recorder has looked at the job
+# looks NAME: how often the recorder has looked at the job; a job that was short has no such line
 looks() {
-    sed -n 's/^# busy: .* looks \([0-9]*\) .*/\1/p' "$scratch/$1"
+    awk '/^# busy: / { for (i = 3; i < NF; i++) if ($i == "looks") looks = $(i + 1) } END { print looks + 0 }' "$scratch/$1"
 }
 
 # long_job NAME WHAT N EACH FILE: a job of $items items, N of them or more: there is no advice to what is looked at too seldom
