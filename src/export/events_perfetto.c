@@ -1,5 +1,5 @@
-/* Perfetto's protobuf: a packet for each lane (events_export_private.h), and one for the beginning and the end of each call. Timestamps are of
- * the wall clock, which the first packet declares to be the trace's clock. */
+/* Perfetto's protobuf: a packet for each lane (events_export_private.h), and one for the beginning and the end of each
+ * call. Timestamps are of the wall clock, which the first packet declares to be the trace's clock. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

@@ -47,8 +47,8 @@ static bool find_other(const struct observed *observed, uint64_t thread, struct 
 }
 
 /* An aggstats_cause_fn. A request to a daemon has the cause of the thread that took the request. If that thread waits
- * for another thread of the daemon, as in sshfs, the request has the other thread's cause. Finds nothing for a request that has been
- * answered meanwhile: the answer is counted before this returns. */
+ * for another thread of the daemon, as in sshfs, the request has the other thread's cause. Finds nothing for a request
+ * that has been answered meanwhile: the answer is counted before this returns. */
 static bool find_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
     static const struct aggstats_why unknown = {
         .kind = AGGSTATS_CAUSE_THREAD, .id = "other_thread", .words = "waiting for another thread"};

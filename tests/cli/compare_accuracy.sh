@@ -49,7 +49,7 @@ grep -q '^| made-up  *| 9  *| 1[0-9].[0-9] % *| \(1.[5-9]\|2.[0-5]\) % (.*) *|$'
 
 # Noise that is put in: of 10,000 calls about 100 take 3 ms longer, each exactly, and no call is lost. The longest call of an
 # operation is then a delayed one, but that of STATFS took a second before. osprof reads the result.
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/bench/accuracy" python3 - sets/runs/same0.osprof >noisy.osprof <<'END' ||
+PYTHONPATH="$root/bench/accuracy" python3 - sets/runs/same0.osprof >noisy.osprof <<'END' ||
 import random, sys
 import preempted, profiles
 text = open(sys.argv[1]).read() + f"OP_STATFS 1001 {1000 * 1500 + 2**30}\n {'0 ' * 10}1000 {'0 ' * 19}1\n"

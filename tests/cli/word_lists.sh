@@ -107,7 +107,7 @@ done <keys
 # ---- Classes of causes, and the fields of links
 grep -oE '\] = "[a-z_]+"' "$tests_dir/../../src/aggstats/profile/why.c" | cut -d'"' -f2 >classes
 # shellcheck disable=SC2016 # the name of a member
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$tests_dir/../../python python3 -c '
+PYTHONPATH=$tests_dir/../../python python3 -c '
 import json, sys
 from osprof import text_calls
 classes = open("classes").read().split()

@@ -70,7 +70,7 @@ for call in profile.slow_calls:
 assert not names, names
 END
 "$OSPROF" show --json profile >json
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$tests_dir/../../python python3 check.py "$first" "$second" "$lower" || fail "data: $(cat json)"
+PYTHONPATH=$tests_dir/../../python python3 check.py "$first" "$second" "$lower" || fail "data: $(cat json)"
 unmount_osproffs "$mnt"
 
 # Of a class of one's own nobody is looked for, whatever the words are.

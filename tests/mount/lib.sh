@@ -22,7 +22,7 @@ for variable in $(compgen -e); do
     *) unset "$variable" ;;
     esac
 done
-export LC_ALL=C TERM=xterm
+export LC_ALL=C TERM=xterm PYTHONDONTWRITEBYTECODE=1
 umask 022
 
 tests_dir=$(realpath -- "$(dirname -- "${BASH_SOURCE[0]}")")

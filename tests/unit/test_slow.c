@@ -435,6 +435,23 @@ TEST(calls_have_their_holders_looked_for_in_turn) {
 
 static pthread_barrier_t crowd;
 
+/* Returns when all threads are in their calls, and as many as are looked at have been. */
+static void start_crowd(pthread_t *threads, void *(*call)(void *), struct aggstats_recorder *recorder) {
+    pthread_barrier_init(&crowd, NULL, CROWD + 1);
+    for (size_t i = 0; i < CROWD; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, call, recorder), 0);
+    pthread_barrier_wait(&crowd);
+    sleep_ms(500);
+}
+
+/* The threads go on from their last wait for the barrier. */
+static void end_crowd(const pthread_t *threads) {
+    pthread_barrier_wait(&crowd);
+    for (size_t i = 0; i < CROWD; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&crowd);
+}
+
 static void *call_in_a_crowd(void *argument) {
     struct aggstats_recorder *recorder = argument;
     aggstats_slow_begin(recorder);
@@ -450,17 +467,11 @@ TEST(calls_beyond_those_that_are_looked_at) {
     struct turns turns = {.first = 0};
     struct aggstats_recorder *recorder = create_turning(&turns, false);
     pthread_t threads[CROWD];
-    pthread_barrier_init(&crowd, NULL, CROWD + 1);
-    for (size_t i = 0; i < CROWD; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, call_in_a_crowd, recorder), 0);
-    pthread_barrier_wait(&crowd);
-    sleep_ms(500);
+    start_crowd(threads, call_in_a_crowd, recorder);
     __atomic_store_n(&turns.holds, true, __ATOMIC_RELEASE); /* nobody is looked at when another call has ended */
     while (!__atomic_load_n(&turns.is_held, __ATOMIC_ACQUIRE))
         sleep_ms(1);
-    pthread_barrier_wait(&crowd);
-    for (size_t i = 0; i < CROWD; i++)
-        pthread_join(threads[i], NULL);
+    end_crowd(threads);
     __atomic_store_n(&turns.holds, false, __ATOMIC_RELEASE);
     const struct aggstats_span unseen = aggstats_begin(recorder, OP_FSYNC, 8, 4711);
     aggstats_end(recorder, &unseen);
@@ -475,7 +486,6 @@ TEST(calls_beyond_those_that_are_looked_at) {
     ck_assert_uint_eq(cause_of(&profile, "FSYNC", "(not known: it ended before it was sampled)")->calls, 1);
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
-    pthread_barrier_destroy(&crowd);
 }
 
 static void *call_and_idle(void *argument) {
@@ -495,11 +505,7 @@ TEST(calls_after_many_that_were_not_slow) {
     struct turns turns = {.first = 0};
     struct aggstats_recorder *recorder = create_turning(&turns, false);
     pthread_t threads[CROWD];
-    pthread_barrier_init(&crowd, NULL, CROWD + 1);
-    for (size_t i = 0; i < CROWD; i++)
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, call_and_idle, recorder), 0);
-    pthread_barrier_wait(&crowd);
-    sleep_ms(500);
+    start_crowd(threads, call_and_idle, recorder);
     pthread_barrier_wait(&crowd);
     pthread_barrier_wait(&crowd);
     aggstats_slow_begin(recorder);
@@ -510,11 +516,8 @@ TEST(calls_after_many_that_were_not_slow) {
     ck_assert_uint_eq(profile.cause_count, 1);
     ck_assert_ptr_nonnull(cause_of(&profile, "FSYNC", "a lock"));
     aggstats_profile_finish(&profile);
-    pthread_barrier_wait(&crowd);
-    for (size_t i = 0; i < CROWD; i++)
-        pthread_join(threads[i], NULL);
+    end_crowd(threads);
     aggstats_recorder_destroy(recorder);
-    pthread_barrier_destroy(&crowd);
 }
 
 /* The recorder looks at a call before it is slow, but reports no cause then. */

@@ -22,8 +22,8 @@ struct run_vs {
     const struct run_sets *sets;     /* for several runs */
 };
 
-/* Runs both in turn; of several rounds each draws lots which goes first. Saves the profiles if wanted, and prints a comparison for each directory on standard error. A
- * round that a signal has cut short does not count.
+/* Runs both in turn; of several rounds each draws lots which goes first. Saves the profiles if wanted, and prints a
+ * comparison for each directory on standard error. A round that a signal has cut short does not count.
  * Returns an exit status: that of the comparison, if asked for and all rounds were made; else that of B's first run that
  * failed; else of what ended the runs early */
 int run_vs(const struct run_vs *vs);

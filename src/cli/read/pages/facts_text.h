@@ -31,8 +31,8 @@ unsigned facts_text_commonest_failure(const struct aggstats_op_profile *op);
  * there is none. */
 void facts_text_put_outcome(struct sheet *sheet, const struct aggstats_op_profile *op);
 
-/* Adds how much other programs read or wrote at the disk of a command during its run. Returns false, and adds nothing, if that is not known, or is
- * less than the command did. */
+/* Adds how much other programs read or wrote at the disk of a command during its run. Returns false, and adds nothing,
+ * if that is not known, or is less than the command did. */
 bool facts_text_add_disk_others(struct str *text, const struct aggstats_profile *profile, const struct screen *screen);
 
 /* Adds "4,120 of 4,203 FSYNCs from commit_row of db"; of all slow calls of which that was to be found out.

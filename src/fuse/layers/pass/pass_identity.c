@@ -261,8 +261,8 @@ static int enter_group(gid_t gid, struct identity *identity) {
     return set_effective_gid(gid) ? 0 : -EPERM;
 }
 
-/* Called last, since the steps before need capabilities. Only capabilities of both the
- * caller and the daemon become effective. */
+/* Called last, since the steps before need capabilities. Only capabilities of both the caller and the daemon become
+ * effective. */
 static int enter_user(uid_t uid, uint64_t capabilities, struct identity *identity) {
     const struct capability_sets *own = own_capabilities(); /* must be read before */
     if (uid != 0) {
