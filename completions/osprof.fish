@@ -106,13 +106,25 @@ function __osprof_command_at --no-scope-shadowing
     end
 end
 
+# __osprof_control WORD...: what osprof ctl takes behind the mount: a command, and what that takes
+function __osprof_control
+    if test (count $argv) -eq 1
+        echo word
+        string join \n -- reset pause resume groups slow interval joint events dump rotate
+    else if test "$argv[2]" = events
+        echo file
+    else if contains -- "$argv[2]" groups slow interval joint
+        string join \n -- word off
+    end
+end
+
 function __osprof_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)
     set -l osprof $words[1]
     if test (count $words) -eq 1; or test "$words[2]" = help
         $osprof --complete
-        test (count $words) -gt 1; and echo all; or string join \n -- help --help --version
+        test (count $words) -gt 1; or string join \n -- help --help --version
         return
     end
     # Of a command that has commands of its own, the second word is one of these.
@@ -120,6 +132,11 @@ function __osprof_complete
     set -l command_at (__osprof_command_at)
     if test -n "$command_at"; and test $command_at -le (count $words)
         complete -C (string join ' ' -- (string escape -- $words[$command_at..]) "$current")
+        return
+    end
+    set -l operands (string match -v -- '-*' $words[3..])
+    if test "$words[2]" = ctl; and test (count $operands) -gt 0
+        __osprof_argument "$current" (__osprof_control $operands)
         return
     end
     set -l kind (__osprof_kind $words[-1] $table)

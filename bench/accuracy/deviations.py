@@ -1,6 +1,6 @@
-"""How much usual latencies differ from run to run, in runs of which nothing was changed.
+"""How much typical latencies differ from run to run, in runs of which nothing was changed.
 
-osprof compares sets of two runs or more. So these are usual latencies of two runs each, whose deviation is less by √2."""
+osprof compares sets of two runs or more. So these are typical latencies of two runs each, whose deviation is less by √2."""
 
 import collections
 import math
@@ -13,13 +13,13 @@ from tables import table
 
 
 def _logarithms(osprof, runs):
-    """{op: [logarithm of the usual latency of two runs]} of the ops that are called often in all of them."""
+    """{op: [logarithm of the typical latency of two runs]} of the ops that are called often in all of them."""
     found = collections.defaultdict(list)
     for place in range(0, len(runs) - 3, 4):
         for op in comparison(osprof, *runs[place:place + 2], "--", *runs[place + 2:place + 4])["ops"]:
-            usual = op.get("figures", {}).get("usual")
-            if usual and op["a_calls"] >= sets.CALLS_MIN:
-                found[op["name"]] += (math.log(usual["a_cycles"]), math.log(usual["b_cycles"]))
+            typical = op.get("figures", {}).get("typical")
+            if typical and op["a_calls"] >= sets.CALLS_MIN:
+                found[op["name"]] += (math.log(typical["a_cycles"]), math.log(typical["b_cycles"]))
     return {op: values for op, values in found.items() if len(values) == 2 * (len(runs) // 4)}
 
 

@@ -119,7 +119,7 @@ class Found:
     def add(self, said, changed_op):
         alarms = 0
         for op in said["ops"]:
-            is_told = op["verdict"] not in ("alike", "not decided", "as the rest", "few calls")
+            is_told = op["verdict"] not in ("no change", "inconclusive", "as the rest", "few calls")
             if op["name"] == changed_op:
                 self.found += op["verdict"] in SLOWER
             else:

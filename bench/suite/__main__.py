@@ -21,7 +21,7 @@ Tools = collections.namedtuple("Tools", "storm round_trip cpu_distance")
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__, epilog="docs/benchmarks.md says more")
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__, epilog="docs/internals/benchmarks.md says more")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)  # scripts/bench gives it
     parser.add_argument("--rounds", type=int, metavar="N", help="how often each is run (5; --quick: 3)")
     parser.add_argument("--workload", action="append", metavar="NAME", help="only these; * and ? match (see --list)")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the latencies of an operation over time, as a picture: time to the right, latency upwards, calls as colour.
 
-    osprof run -o interval=100ms,resolution=4 -p result -- make
+    osprof run --interval 100ms --resolution 4 -o result -- make
     python/examples/heatmap.py result READ heatmap.png
 
 Takes python3-matplotlib.
@@ -44,7 +44,7 @@ def draw(profile, name, picture):
 
 def main():
     parser = argparse.ArgumentParser(description="Draws the latencies of an operation over time.")
-    parser.add_argument("profile", help="with intervals (osprof run -o interval=100ms)")
+    parser.add_argument("profile", help="with intervals (osprof run --interval 100ms)")
     parser.add_argument("operation", help="such as READ")
     parser.add_argument("picture", help="a file to write, PNG, SVG or PDF by its name")
     parser.add_argument("--layer", help="of a recording: which layer")

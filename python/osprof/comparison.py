@@ -3,9 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Dict, List, Optional
 
+from . import summary
+from .distribution import Scale
 from .json_values import take_object
+from .summary import Summarized
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass
@@ -103,8 +106,8 @@ class ComparedOperation:
     slots: List[Slot] = field(default_factory=list)
 
 
-@dataclass
-class Comparison:
+@dataclass(repr=False)
+class Comparison(Summarized):
     """Profile A and profile B. Both have been brought to one clock rate and one resolution."""
 
     version: int
@@ -127,6 +130,12 @@ class Comparison:
     def operations(self) -> Dict[str, ComparedOperation]:
         """By name, in the order of ops: different ones first."""
         return {operation.op: operation for operation in self.ops}
+
+    def _outline(self):
+        return summary.comparison_outline(self)
+
+    def _page(self):
+        return summary.comparison_page(self, Scale(self.resolution, self.frequency_hz))
 
 
 def take_comparison(value):

@@ -18,6 +18,7 @@ from .events_losses import Losses, count_losses
 from .events_model import MARK_KINDS, Event, Failure, Host, Mark, MarkStream, Run
 from .events_names import Names
 from .files import opened, read_all
+from .summary import counted
 
 FILE_BYTES_MAX = 4 << 30
 
@@ -69,6 +70,9 @@ class EventsFile:
         if not self._has_links:
             self._find_links()
         return self._ordered()
+
+    def __repr__(self):
+        return f"<EventsFile: {counted(sum(run.count for run in self.runs), 'call')}>"
 
     def host_of(self, stream) -> Optional[Host]:
         for host in self.hosts:

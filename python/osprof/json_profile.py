@@ -43,6 +43,7 @@ _COUNTS_BY_WORD = (
     "not_seen",
     "not_told",
     "disk_bytes",
+    "exit",
 )
 _SECONDS_BY_WORD = ("cost_seconds", "disk_seconds")
 

@@ -9,7 +9,9 @@ from array import array
 from dataclasses import dataclass, field
 from typing import Dict, Iterator, List, Optional, Tuple
 
+from . import summary
 from .distribution import Distribution, Scale
+from .summary import Summarized
 
 GROUPINGS = ("process", "uid", "program", "cgroup", "file", "directory", "filesystem")
 
@@ -39,8 +41,8 @@ class Cells:
         return f"<{len(self)} cells>"
 
 
-@dataclass
-class Operation(Distribution):
+@dataclass(repr=False)
+class Operation(Summarized, Distribution):
     """The calls of one operation, such as READ."""
 
     name: str
@@ -60,6 +62,9 @@ class Operation(Distribution):
 
     def known_longest(self):
         return self.longest_cycles
+
+    def _outline(self):
+        return summary.operation_outline(self)
 
     @property
     def total_seconds(self) -> Optional[float]:
@@ -222,8 +227,8 @@ class Joint:
     cells: Cells
 
 
-@dataclass
-class Group:
+@dataclass(repr=False)
+class Group(Summarized):
     """The calls of a process, a user, a program, a control group, or on a file, a directory or a file system."""
 
     grouping: str  # one of GROUPINGS
@@ -235,6 +240,9 @@ class Group:
     cache_missed_bytes: Optional[int] = None
     cache_unjudged_bytes: Optional[int] = None
     operations: Dict[str, Operation] = field(default_factory=dict)
+
+    def _outline(self):
+        return summary.group_outline(self)
 
 
 # Why programs, calls and threads are not seen, as osprof(5) explains it.
@@ -267,8 +275,8 @@ class UnseenProgram:
     most_seconds: Optional[float] = None  # and at most; None: unknown
 
 
-@dataclass
-class Profile:
+@dataclass(repr=False)
+class Profile(Summarized):
     """A profile of one layer."""
 
     scale: Scale
@@ -302,6 +310,7 @@ class Profile:
     disk_seconds: Optional[Dict[str, float]] = None  # that disk was "busy" for so long of the time it was "watched"
     disk_other_bytes: Optional[int] = None  # of the process that the label disk_other names
     waiting_requests: Optional[int] = None  # for a FUSE daemon in trouble
+    exit: Optional[Dict[str, int]] = None  # "status" and "signal" of the command; of several runs the first that failed
     runs: Optional[int] = None
     merged: Optional[int] = None  # how many profiles this is the sum of
     chosen_groups: Optional[int] = None  # how many groups this is the sum of
@@ -372,3 +381,9 @@ class Profile:
         for number, bucket, count in self.operations[operation].samples or ():
             intervals[number].counts[bucket] = count
         return intervals
+
+    def _outline(self):
+        return summary.profile_outline(self)
+
+    def _page(self):
+        return summary.profile_page(self)

@@ -4,12 +4,13 @@ import os
 from dataclasses import dataclass
 from typing import List, Optional
 
-from . import json_profile, text
+from . import json_profile, summary, text
 from .comparison import take_comparison
 from .errors import FormatError
 from .files import opened
 from .json_values import read_document, take_object
 from .model import Profile
+from .summary import Summarized
 from .verdict import take_verdict
 from .waits import take_waits
 
@@ -39,8 +40,8 @@ class Row:
     layers: List[Cell]
 
 
-@dataclass
-class Recording:
+@dataclass(repr=False)
+class Recording(Summarized):
     """The profiles of the layers of one run, the outermost first."""
 
     layers: List[Profile]
@@ -51,6 +52,12 @@ class Recording:
             if profile.layer == layer:
                 return profile
         raise KeyError(layer)
+
+    def _outline(self):
+        return summary.run_outline(self)
+
+    def _page(self):
+        return summary.run_page(self)
 
 
 def _document(source):
@@ -69,7 +76,7 @@ def load_recording(source) -> Recording:
         if beginning.startswith(_EVENTS_MAGIC):
             raise FormatError(file, "", "expected a profile, found an events file; load_events() reads it")
         if beginning.startswith(_LIVE_FILE_MAGIC):
-            raise FormatError(file, "", "expected a profile, found a live file; osprof recover makes a profile of it")
+            raise FormatError(file, "", "expected a profile, found a live file; osprof save makes a profile of it")
         if not beginning.lstrip(b" \t\r\n").startswith(b"{"):
             return Recording(text.read_layers(stream, file))
         document = read_document(stream, file)

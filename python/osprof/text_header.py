@@ -48,6 +48,7 @@ _WORDS = {
     "not_seen": ("not_seen", "", 1, UNSEEN_KINDS, False),
     "not_told": ("not_told", "", 1, _UNTOLD, False),
     "cost_time": ("cost_seconds", "nanoseconds", 1e9, ("each", "counted"), True),
+    "exit": ("exit", "", 1, ("status", "signal"), True),
     "disk_bytes": ("disk_bytes", "bytes", 1, (*_DIRECTIONS, "own"), True),
     "disk_time": ("disk_seconds", "nanoseconds", 1e9, ("busy", "watched"), False),
 }

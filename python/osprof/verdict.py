@@ -4,9 +4,12 @@ verdict.schema.json."""
 from dataclasses import dataclass
 from typing import Dict, List, Optional
 
+from . import summary
+from .distribution import Scale
 from .json_values import take_object
+from .summary import Summarized
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass
@@ -77,10 +80,10 @@ class Failures:
 
 @dataclass
 class SlowCalls(Failures):
-    """Calls that take many times the usual latency, as shares of those that have ended."""
+    """Calls that take many times the typical latency, as shares of those that have ended."""
 
     beyond_cycles: float
-    times_usual: float
+    times_typical: float
     cost: float
     beyond_seconds: Optional[float] = None
 
@@ -125,8 +128,8 @@ class JudgedOperation:
     failures: Optional[Failures] = None
 
 
-@dataclass
-class Verdict:
+@dataclass(repr=False)
+class Verdict(Summarized):
     """The runs A and the runs B."""
 
     version: int
@@ -148,6 +151,12 @@ class Verdict:
     def operations(self) -> Dict[str, JudgedOperation]:
         """By name, in the order of ops: changed ones first."""
         return {operation.name: operation for operation in self.ops}
+
+    def _outline(self):
+        return summary.verdict_outline(self)
+
+    def _page(self):
+        return summary.verdict_page(self, Scale(self.resolution, self.frequency_hz))
 
 
 def take_verdict(value):

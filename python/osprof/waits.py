@@ -4,8 +4,10 @@ waits.schema.json, but class is wait_class."""
 from dataclasses import dataclass, field
 from typing import List, Optional
 
+from . import summary
 from .json_values import take_object
 from .model import Link
+from .summary import Summarized
 
 VERSION = 1
 
@@ -53,8 +55,8 @@ class Lock:
     cgroup: Optional[str] = None
 
 
-@dataclass
-class Waits:
+@dataclass(repr=False)
+class Waits(Summarized):
     """The waits of all threads, or of those of some processes."""
 
     version: int
@@ -74,6 +76,12 @@ class Waits:
     lost_contentions: Optional[int] = None
     skipped_contentions: Optional[int] = None
     locks: List[Lock] = field(default_factory=list)
+
+    def _outline(self):
+        return summary.waits_outline(self)
+
+    def _page(self):
+        return summary.waits_page(self)
 
 
 def take_waits(value):

@@ -6,6 +6,7 @@
 
 #include "aggstats/numbers.h"
 #include "base.h"
+#include "mounts.h"
 
 /* ---- How much of the time ----------------------------------------------------------------------- */
 
@@ -97,22 +98,59 @@ static void find_fuse(const struct aggstats_profile *profile, struct answer_mode
 
 /* ---- Page faults ---- */
 
-/* What a major fault takes at least, about: a page from a fast disk. Fewer than some are the program's own pages. */
-#define FAULT_NS 100000
-#define FAULTS_MIN 10
+#define FAULTS_MIN 10 /* fewer are the program's own pages */
 
 /* Mapped files are read by page faults. The kernel does not tell whose they are: those of programs' own pages and of
- * swapped memory are among them. So they count only if files were mapped, and faults may have taken a share of the time
- * that matters. */
+ * swapped memory are among them. So they count only if files were mapped; and of one thread, if what it waited for outside
+ * of its calls is a share of the time that matters. */
 static void find_faults(const struct aggstats_profile *profile, struct answer_model *model) {
+    const struct answer_rest *rest = &model->rest;
     const char *layer = aggstats_profile_label(profile, "layer");
     const uint64_t faults = profile->has_page_faults ? profile->page_faults.major : 0;
     const struct aggstats_op_profile *maps = aggstats_profile_op(profile, "MMAP");
     if (!layer || strcmp(layer, "user") != 0 || !maps || maps->calls == 0 || !profile->has_elapsed)
         return;
     if (faults >= FAULTS_MIN &&
-        cycles_of_ns(profile, FAULT_NS) * (double)faults >= ANSWER_SHARE_MIN * (double)profile->elapsed_cycles)
+        (rest->kind != ANSWER_REST_ONE || rest->others_most >= ANSWER_SHARE_MIN * (double)profile->elapsed_cycles))
         model->major_faults = faults;
+}
+
+/* ---- The disk ----------------------------------------------------------------------------------- */
+
+/* Whether all that read calls got is of file systems for which the kernel itself reads from disks. */
+static bool are_reads_local(const struct aggstats_profile *profile) {
+    bool has_any = false;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        const struct aggstats_group *group = &profile->groups[i];
+        const char *type = strrchr(group->name, ' ');
+        const struct mounts_entry entry = {.type = type ? type + 1 : ""};
+        if (group->grouping != AGGSTATS_BY_FILESYSTEM || !bytes_has_calls(&group->profile, BYTES_READ))
+            continue;
+        if (group->who != AGGSTATS_WHO_ID || !type || mounts_may_hang(&entry))
+            return false;
+        has_any = true;
+    }
+    return has_any;
+}
+
+/* Calls on what does not count, such as pipes, are not in called_bytes. Outside of its calls one thread waits for its
+ * faults, among other things. */
+static void find_disk(const struct aggstats_profile *profile, struct answer_model *model) {
+    const char *layer = aggstats_profile_label(profile, "layer");
+    struct answer_disk *disk = &model->disk;
+    if (!layer || strcmp(layer, "user") != 0 || !profile->has_storage_read)
+        return;
+    disk->storage_bytes = (double)profile->storage_read_bytes;
+    disk->called_bytes = bytes_moved(profile, BYTES_READ).bytes;
+    disk->major_faults = profile->has_page_faults ? profile->page_faults.major : 0;
+    disk->is_local = are_reads_local(profile);
+    if (model->rest.kind == ANSWER_REST_ONE && disk->major_faults > 0)
+        disk->fault_most_cycles = model->rest.others_most / (double)disk->major_faults;
+    /* What a thread waited for outside of its calls is too little to matter: so are its faults. */
+    const bool is_idle_known = model->rest.kind == ANSWER_REST_ONE &&
+                               model->rest.others_most < ANSWER_SHARE_MIN * (double)profile->elapsed_cycles;
+    const double bytes = is_idle_known ? disk->called_bytes : fmax(disk->storage_bytes, disk->called_bytes);
+    disk->is_known = bytes >= ANSWER_DISK_MIN_BYTES;
 }
 
 /* ---- Peaks -------------------------------------------------------------------------------------- */
@@ -147,6 +185,7 @@ static struct answer_peak peak_of(const struct answer_model *model, const struct
         .peak = *peak,
         .cost_share = model->sum.total_cycles > 0 ? total / model->sum.total_cycles * peak->latency_share : 0,
         .op_calls = figures_finished(op, resolution),
+        .mean_cycles = mean,
         .longest_cycles = longest,
         .is_longest_exact = is_exact,
         .is_uneven = mean >= ANSWER_UNEVEN_MIN * peak->p50_cycles,
@@ -203,6 +242,53 @@ static const struct aggstats_group *find_place(const struct aggstats_profile *pr
     return NULL;
 }
 
+/* By directory, or else by file. */
+static enum aggstats_grouping grouping_of_paths(const struct aggstats_profile *profile) {
+    return profile->groupings & 1U << AGGSTATS_BY_DIRECTORY ? AGGSTATS_BY_DIRECTORY : AGGSTATS_BY_FILE;
+}
+
+/* A groups_weigh_fn; context: the answer_peak. */
+static double weigh_peak(const struct aggstats_group *group, const void *context) {
+    const struct answer_peak *peak = context;
+    return latency_in(aggstats_profile_op(&group->profile, peak->op->name), &peak->peak, group->profile.resolution);
+}
+
+/* A groups_weigh_fn. */
+static double weigh_all(const struct aggstats_group *group, const void *context) {
+    (void)context;
+    return figures_sum(&group->profile).total_cycles;
+}
+
+/* As groups_find_prefix(), but none that the directory of the profile is in: pages say which that is. */
+static struct groups_prefix find_prefix(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                                        double least, groups_weigh_fn weigh, const void *context) {
+    const struct groups_prefix found = groups_find_prefix(profile, grouping, least, weigh, context);
+    const char *lower = groups_base(profile) ? NULL : aggstats_profile_label(profile, "lower");
+    const bool is_around = found.path && lower && strncmp(lower, found.path, found.length) == 0 &&
+                           (lower[found.length] == '/' || lower[found.length] == '\0');
+    return is_around ? (struct groups_prefix){NULL, 0, 0} : found;
+}
+
+static void find_below(const struct aggstats_profile *profile, struct answer_model *model) {
+    double most[ANSWER_BELOW_FEW] = {0}; /* of directories, the largest first */
+    double few = 0;
+    if (!(profile->groupings & 1U << AGGSTATS_BY_DIRECTORY) || model->sum.total_cycles <= 0)
+        return;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        double total = profile->groups[i].grouping == AGGSTATS_BY_DIRECTORY ? weigh_all(&profile->groups[i], NULL) : 0;
+        for (size_t j = 0; j < ARRAY_SIZE(most); j++) {
+            const double smaller = fmin(most[j], total);
+            most[j] = fmax(most[j], total);
+            total = smaller;
+        }
+    }
+    for (size_t j = 0; j < ARRAY_SIZE(most); j++)
+        few += most[j];
+    if (most[0] < ANSWER_PLACE_MIN * model->sum.total_cycles && few < ANSWER_BELOW_MIN * model->sum.total_cycles)
+        model->below =
+            find_prefix(profile, AGGSTATS_BY_DIRECTORY, ANSWER_BELOW_MIN * model->sum.total_cycles, weigh_all, NULL);
+}
+
 static void find_places(const struct aggstats_profile *profile, struct answer_model *model) {
     for (size_t i = 0; i < model->peak_count; i++) {
         struct answer_peak *peak = &model->peaks[i];
@@ -211,6 +297,9 @@ static void find_places(const struct aggstats_profile *profile, struct answer_mo
         peak->place = find_place(profile, peak, AGGSTATS_BY_FILE);
         if (!peak->place)
             peak->place = find_place(profile, peak, AGGSTATS_BY_DIRECTORY);
+        const double whole = latency_in(peak->op, &peak->peak, profile->resolution);
+        if (!peak->place && whole > 0)
+            peak->below = find_prefix(profile, grouping_of_paths(profile), ANSWER_BELOW_MIN * whole, weigh_peak, peak);
         if (!peak->place || peak->place->grouping != AGGSTATS_BY_DIRECTORY || !is_sync)
             continue;
         for (size_t j = 0; j < profile->group_count; j++) {
@@ -219,7 +308,7 @@ static void find_places(const struct aggstats_profile *profile, struct answer_mo
             if (group->grouping == AGGSTATS_BY_FILE && group->who == AGGSTATS_WHO_ID && group->name[0] == '/')
                 known += latency_in(op, &peak->peak, profile->resolution);
         }
-        peak->is_file_unknown = known < ANSWER_PLACE_MIN * latency_in(peak->op, &peak->peak, profile->resolution);
+        peak->is_file_unknown = known < ANSWER_PLACE_MIN * whole;
         if (peak->is_file_unknown)
             peak->place = NULL;
     }
@@ -319,6 +408,7 @@ void answer_model_make(const struct aggstats_profile *profile, const struct char
     find_rest(profile, &model);
     find_fuse(profile, &model);
     find_faults(profile, &model);
+    find_disk(profile, &model);
     find_peaks(profile, &model);
     for (size_t i = 0; i < model.peak_count; i++) {
         struct answer_peak *peak = &model.peaks[i];
@@ -330,6 +420,7 @@ void answer_model_make(const struct aggstats_profile *profile, const struct char
             peak->wait = waits.waits[0].cause;
     }
     find_places(profile, &model);
+    find_below(profile, &model);
     find_transfers(profile, &model);
     find_failures(profile, &model);
     for (size_t i = 0; i < profile->in_flight_count; i++)

@@ -52,6 +52,15 @@ struct bytes_moved bytes_moved(const struct aggstats_profile *profile, enum byte
     return moved;
 }
 
+bool bytes_has_calls(const struct aggstats_profile *profile, enum bytes_way way) {
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        const struct aggstats_op_profile *op = rows[i].way == way ? aggstats_profile_op(profile, rows[i].op) : NULL;
+        if (op && op->calls > 0)
+            return true;
+    }
+    return false;
+}
+
 struct bytes_seen bytes_seen(const struct aggstats_profile *profile) {
     struct bytes_seen seen = {0};
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,58 @@ void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_I
         snprintf(ret_text, GROUPS_ID_SIZE, "%" PRIu64, group->id);
     else
         ret_text[0] = '\0';
+}
+
+/* ---- The directory that paths are in ------------------------------------------------------------ */
+
+/* The component of the group's directory behind a prefix: a slash and a name. Returns its length; 0: there is none. */
+static size_t next_component(const struct aggstats_group *group, const struct groups_prefix *prefix) {
+    const char *name = group->name;
+    const size_t length =
+        group->grouping == AGGSTATS_BY_FILE && strrchr(name, '/') ? (size_t)(strrchr(name, '/') - name) : strlen(name);
+    if (group->who != AGGSTATS_WHO_ID || name[0] != '/' || length <= prefix->length + 1 ||
+        (prefix->length > 0 && strncmp(name, prefix->path, prefix->length) != 0) || name[prefix->length] != '/')
+        return 0;
+    const size_t size = 1 + strcspn(name + prefix->length + 1, "/");
+    return prefix->length + size < length ? size : length - prefix->length;
+}
+
+/* The only directory in the prefix that may have more than half of the weight: each other group takes away as much as it
+ * has (R. S. Boyer, J S. Moore: MJRTY, 1981). Returns one without a path if there are no directories. */
+static struct groups_prefix find_majority(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                                          const struct groups_prefix *prefix, groups_weigh_fn weigh,
+                                          const void *context) {
+    struct groups_prefix found = {NULL, 0, 0};
+    double lead = 0;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        const struct aggstats_group *group = &profile->groups[i];
+        const size_t size = group->grouping == grouping ? next_component(group, prefix) : 0;
+        const double weight = size > 0 ? weigh(group, context) : 0;
+        const bool is_same =
+            found.path && found.length == prefix->length + size && strncmp(found.path, group->name, found.length) == 0;
+        if (weight > lead && !is_same)
+            found = (struct groups_prefix){group->name, prefix->length + size, 0};
+        lead = is_same ? lead + weight : fabs(lead - weight);
+    }
+    return found;
+}
+
+struct groups_prefix groups_find_prefix(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                                        double least, groups_weigh_fn weigh, const void *context) {
+    struct groups_prefix prefix = {NULL, 0, 0};
+    for (;;) {
+        struct groups_prefix deeper = find_majority(profile, grouping, &prefix, weigh, context);
+        for (size_t i = 0; i < profile->group_count && deeper.path; i++) {
+            const struct aggstats_group *group = &profile->groups[i];
+            const size_t size = group->grouping == grouping ? next_component(group, &prefix) : 0;
+            if (size > 0 && prefix.length + size == deeper.length &&
+                strncmp(group->name, deeper.path, deeper.length) == 0)
+                deeper.weight += weigh(group, context);
+        }
+        if (!deeper.path || deeper.weight < least)
+            return prefix;
+        prefix = deeper;
+    }
 }
 
 /* ---- Choosing ----------------------------------------------------------------------------------- */

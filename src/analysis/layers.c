@@ -24,6 +24,19 @@ enum layer layers_of_name(const char *name) {
     return (enum layer)word_index(layer_names, ARRAY_SIZE(layer_names), name);
 }
 
+const char *layers_title(const char *name) {
+    switch (layers_of_name(name)) {
+    case LAYER_IS_USER:
+        return "libc";
+    case LAYER_IS_FUSE:
+        return "FUSE";
+    case LAYER_IS_FS:
+        return "lower";
+    default:
+        return name;
+    }
+}
+
 const char *layers_name(const struct aggstats_profile *profile) {
     const char *name = aggstats_profile_label(profile, "layer");
     return name ? name : "fs";

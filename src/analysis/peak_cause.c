@@ -1,4 +1,5 @@
-/* Which characteristic times explain a peak, and what was seen of it: what its calls waited for. */
+/* Which characteristic times explain a peak, and what was seen of it: what its calls waited for, and what was read from
+ * storage. */
 #include "peak_cause.h"
 
 #include <string.h>
@@ -180,6 +181,61 @@ static bool is_device(struct evidence *it, struct peak_reason *ret_reason) {
     return is_write || is_flush;
 }
 
+/* ---- The page cache ---- */
+
+/* types: with ", " between them. True if each reads disks itself, by way of the page cache: what it reads is in
+ * storage_read_bytes. */
+static bool all_read_disks(const char *types) {
+    static const char *const known[] = {"ext2",  "ext3",  "ext4", "xfs",     "btrfs",    "f2fs",  "vfat",
+                                        "exfat", "ntfs3", "jfs",  "iso9660", "squashfs", "erofs", "tmpfs"};
+    while (*types) {
+        const size_t length = strcspn(types, ",");
+        size_t i = 0;
+        while (i < ARRAY_SIZE(known) && (strlen(known[i]) != length || strncmp(known[i], types, length) != 0))
+            i++;
+        if (i == ARRAY_SIZE(known))
+            return false;
+        types += length;
+        types += strspn(types, ", ");
+    }
+    return true;
+}
+
+/* True if all file systems below are such, or if the types are not known, and a disk's time applies: only if it is below. */
+static bool has_disks_below(const struct evidence *it) {
+    const struct characteristic *read = time_of(it, CHARACTERISTIC_DEVICE_READ);
+    const char *given = aggstats_profile_label(it->times->profile, "fstype");
+    if (!given || !given[0])
+        return read && read->place && strncmp(read->place, "/dev/", strlen("/dev/")) == 0;
+    return all_read_disks(given);
+}
+
+static bool is_page_cache(const struct evidence *it, struct peak_reason *ret_reason) {
+    const struct aggstats_profile *profile = it->times->profile;
+    const struct aggstats_op_profile *op = it->op;
+    const char *cache = aggstats_profile_label(profile, "cache");
+    const double calls = (double)it->peak->calls;
+    double failed = 0;
+    if (!is_of(it, LAYER_IS_FS) || strcmp(op->name, "READ") != 0 || !profile->has_storage_read ||
+        profile->storage_read_bytes > 0 || op->asked_bytes == 0 || (double)op->moved_bytes < calls)
+        return false;
+    for (unsigned i = 0; i < AGGSTATS_FAILURES; i++)
+        failed += (double)op->failures[i];
+    const double copy_ns =
+        PEAK_CAUSE_COPY_NS + (double)op->moved_bytes / (double)op->calls / PEAK_CAUSE_COPY_BYTES_PER_NS;
+    const double part = part_between(it, -1, copy_ns);
+    if (part < PEAK_CAUSE_MEMORY_MIN || calls - failed < PEAK_CAUSE_MEMORY_MIN * calls)
+        return false;
+    const bool may_be_ends = (!cache || strcmp(cache, "none") == 0) && op->moved_bytes != op->asked_bytes;
+    *ret_reason = (struct peak_reason){.cause = PEAK_CAUSE_PAGE_CACHE,
+                                       .near_part = part,
+                                       .copy_ns = copy_ns,
+                                       .witness = !has_disks_below(it) ? PEAK_WITNESS_BELOW
+                                                  : may_be_ends        ? PEAK_WITNESS_ENDS
+                                                                       : PEAK_WITNESS_STORAGE};
+    return true;
+}
+
 /* ---- What was seen of a disk -------------------------------------------------------------------- */
 
 /* Whether these calls must have read from storage: other calls cannot have read so many bytes, even if all of other ops
@@ -220,10 +276,13 @@ static enum peak_witness witness_of(const struct evidence *it, const struct peak
         return PEAK_WITNESS_NONE;
     if (is_of(it, LAYER_IS_BLOCK))
         return PEAK_WITNESS_BLOCK;
-    if (reason->cause == PEAK_CAUSE_DEVICE_READ) { /* what most calls of the peak were seen to wait for, decides */
+    /* What most calls of the peak were seen to wait for, decides. */
+    if (reason->cause == PEAK_CAUSE_DEVICE_READ || reason->cause == PEAK_CAUSE_PAGE_CACHE) {
         const struct peak_waits waits = peak_waits_find(profile, it->op, it->peak);
         if (waits.count == 0 || waits.waits[0].share * (double)waits.known_calls < PEAK_CAUSE_NEAR_MIN * calls)
-            return storage_says(it, reason);
+            return reason->cause == PEAK_CAUSE_PAGE_CACHE ? reason->witness : storage_says(it, reason);
+        if (reason->cause == PEAK_CAUSE_PAGE_CACHE)
+            return PEAK_WITNESS_OTHER_STACKS;
         return waits.waits[0].cause->why.kind == AGGSTATS_CAUSE_DISK_READ ? PEAK_WITNESS_STACKS
                                                                           : PEAK_WITNESS_OTHER_STACKS;
     }
@@ -238,10 +297,10 @@ struct peak_reason peak_reason_of(const struct aggstats_op_profile *op, const st
                                   const struct peak_times *times) {
     struct evidence it = {.op = op, .peak = peak, .times = times};
     struct peak_reason reason;
-    if (times->profile->clock.frequency_hz == 0)
+    if (times->is_off || times->profile->clock.frequency_hz == 0)
         return it.nearest;
-    if (!is_device(&it, &reason) && !is_near(&it, CHARACTERISTIC_ROUND_TRIP, PEAK_CAUSE_ROUND_TRIP, &reason) &&
-        !is_memory(&it, &reason))
+    if (!is_page_cache(&it, &reason) && !is_device(&it, &reason) &&
+        !is_near(&it, CHARACTERISTIC_ROUND_TRIP, PEAK_CAUSE_ROUND_TRIP, &reason) && !is_memory(&it, &reason))
         return it.nearest;
     reason.witness = witness_of(&it, &reason);
     if (reason.witness >= PEAK_WITNESS_TOO_FEW_BYTES)
@@ -261,15 +320,17 @@ const char *peak_reason_text(const struct peak_reason *reason, const struct aggs
     static const char *const texts[] = {
         [PEAK_CAUSE_NOT_KNOWN] = "",
         [PEAK_CAUSE_MEMORY] = MAY_BE "in memory",
+        [PEAK_CAUSE_PAGE_CACHE] = MAY_BE "page cache hits",
         [PEAK_CAUSE_DEVICE_READ] = MAY_BE "one disk read",
         [PEAK_CAUSE_DEVICE_WRITE] = MAY_BE "one disk write",
         [PEAK_CAUSE_DEVICE_FLUSH] = MAY_BE "one disk flush",
         [PEAK_CAUSE_DEVICE_WRITE_OR_FLUSH] = MAY_BE "one disk write or flush",
         [PEAK_CAUSE_ROUND_TRIP] = MAY_BE "one network round trip",
     };
+    /* A call of stdio may have found it in the buffer of the stream. */
     const bool is_read_from_memory =
-        reason->cause == PEAK_CAUSE_MEMORY && (row_of(op->name)->is_read || strncmp(op->name, "READ", 4) == 0);
-    const char *text = is_read_from_memory ? MAY_BE "from memory" : texts[reason->cause];
+        reason->cause == PEAK_CAUSE_MEMORY && row_of(op->name)->is_read && op->name[0] != 'F';
+    const char *text = texts[is_read_from_memory ? PEAK_CAUSE_PAGE_CACHE : reason->cause];
     return text[0] && peak_reason_is_seen(reason) ? text + strlen(MAY_BE) : text;
 }
 

@@ -295,6 +295,7 @@ static int compare_ops(struct verdict_runs *runs) {
     verdict_find_words_of_all(runs);
     for (size_t op = 0; op < result->op_count; op++) {
         verdict_find_word(runs, &result->ops[op]);
+        verdict_find_dilution(runs, &result->ops[op]);
         result->word_counts[result->ops[op].word]++;
         result->calls_counts[result->ops[op].calls_word]++;
     }

@@ -95,7 +95,7 @@ static const struct {
     bool is_judged;
     unsigned percent; /* of a percentile */
 } figures[VERDICT_FIGURE_COUNT] = {
-    [VERDICT_USUAL] = {"usual", true, true, 0},   [VERDICT_MEAN] = {"mean", true, true, 0},
+    [VERDICT_USUAL] = {"typical", true, true, 0}, [VERDICT_MEAN] = {"mean", true, true, 0},
     [VERDICT_P50] = {"p50", true, false, 50},     [VERDICT_P90] = {"p90", true, false, 90},
     [VERDICT_P99] = {"p99", true, false, 99},     [VERDICT_CALLS] = {"calls", false, true, 0},
     [VERDICT_TOTAL] = {"total", false, false, 0},
@@ -331,6 +331,68 @@ int verdict_compare_failures(struct verdict_runs *runs) {
         failures->sure_times = fmax(a_share, sure_share) / fmin(a_share, sure_share);
     }
     return err;
+}
+
+/* ---- Failures that make a mean shorter ---------------------------------------------------------- */
+
+#define DILUTION_TOLERANCE 0.1 /* of the failures: so many more, or fewer, calls are short */
+
+/* The latency of the calls of a run from a bucket on, without the run's factor: the typical one, or an estimate of the
+ * mean. NAN: there is no such call. */
+static double rest_of(const struct verdict_runs *runs, const struct verdict_op *op, size_t run, unsigned first,
+                      bool is_mean) {
+    const struct aggstats_profile *profile = &runs->profiles[run];
+    const struct aggstats_op_profile *of_run = aggstats_profile_op(profile, op->name);
+    uint64_t buckets[AGGSTATS_BUCKETS_MAX] = {0};
+    struct aggstats_op_profile rest = {.buckets = buckets};
+    double cycles = 0;
+    for (unsigned bucket = first; of_run && bucket < 64 * profile->resolution; bucket++) {
+        buckets[bucket] = of_run->buckets[bucket];
+        cycles += (double)buckets[bucket] * aggstats_bucket_mean(bucket, profile->resolution);
+    }
+    const double calls = (double)figures_finished(&rest, profile->resolution);
+    if (calls == 0)
+        return NAN;
+    return log(is_mean ? cycles / calls : exp2(usual_of(&rest, profile->resolution).log2_cycles)) - runs->factors[run];
+}
+
+static bool is_rest_no_faster(const struct verdict_runs *runs, const struct verdict_op *op, unsigned first) {
+    for (unsigned is_mean = 0; is_mean < 2; is_mean++) {
+        for (size_t run = 0; run < runs->count; run++)
+            runs->scratch[run] = rest_of(runs, op, run, first, is_mean);
+        struct effect effect = effect_of(runs->scratch, runs->a_count, runs->count);
+        effect.shared = runs->factors_variance;
+        effect_conclude(&effect);
+        if (!effect.is_known || effect.a_count < runs->a_count || effect.b_count < runs->count - runs->a_count ||
+            effect.low < -log1p(runs->result->options.at_least))
+            return false;
+    }
+    return true;
+}
+
+/* Takes the lowest bound of short calls that fits. */
+void verdict_find_dilution(const struct verdict_runs *runs, struct verdict_op *op) {
+    const unsigned resolution = runs->result->a_sum.resolution;
+    const double a_runs = (double)runs->a_count;
+    const double b_runs = (double)(runs->count - runs->a_count);
+    struct verdict_dilution dilution = {.is_there = true};
+    if (!op->failures.is_changed || op->failures.effect.difference < 0 || !op->is_changed[VERDICT_MEAN] ||
+        op->ratios[VERDICT_MEAN].effect.high >= 0)
+        return;
+    dilution.failed =
+        (double)aggstats_failed_calls(op->b_sum) / b_runs - (double)aggstats_failed_calls(op->a_sum) / a_runs;
+    for (unsigned bucket = 0; bucket < 64 * resolution && dilution.failed > 0; bucket++) {
+        dilution.most_cycles = aggstats_bucket_upper(bucket, resolution);
+        dilution.short_calls +=
+            (double)op->b_sum->buckets[bucket] / b_runs - (double)op->a_sum->buckets[bucket] / a_runs;
+        if (dilution.most_cycles > op->ratios[VERDICT_MEAN].a)
+            return;
+        if (fabs(dilution.short_calls - dilution.failed) <= DILUTION_TOLERANCE * dilution.failed &&
+            is_rest_no_faster(runs, op, bucket + 1)) {
+            op->dilution = dilution;
+            return;
+        }
+    }
 }
 
 /* ---- Slow calls ----------------------------------------------------------------------------------- */

@@ -90,6 +90,12 @@ int verdict_compare_peaks(struct verdict_runs *runs);
 /* Fills in the failures of the ops that are judged, except for what effects_judge() sets. Errors: -ENOMEM */
 int verdict_compare_failures(struct verdict_runs *runs);
 
+/* Finds out whether failures that are new make the mean shorter; call it after the words were found:
+ * - a larger share of the calls fails, and the mean is shorter;
+ * - about as many more calls of a run are short as have failed more, and short is less than A's mean;
+ * - neither the typical latency nor the mean of the other calls is surely or maybe shorter by as much as matters. */
+void verdict_find_dilution(const struct verdict_runs *runs, struct verdict_op *op);
+
 /* ---- Words: verdict_words.c --------------------------------------------------------------------- */
 
 /* Sets an op's words, what made it a change, and how many more runs would decide. */

@@ -15,7 +15,7 @@ bool time_parse(const char *text, uint64_t ns_min, uint64_t ns_max, uint64_t *re
     static const struct {
         const char *name;
         long double ns;
-    } units[] = {{"us", 1e3L}, {"ms", 1e6L}, {"s", 1e9L}, {"", 1e9L}};
+    } units[] = {{"us", 1e3L}, {"ms", 1e6L}, {"s", 1e9L}, {"m", 60e9L}, {"h", 3600e9L}, {"", 1e9L}};
     const size_t digits = strspn(text, "0123456789.");
     char *end;
     const long double number = strtold(text, &end);

@@ -68,7 +68,7 @@ const char *kernel_stack_place(const struct kernel_stack *stack) {
 }
 
 const struct aggstats_why cause_no_cpu = {
-    .kind = AGGSTATS_CAUSE_CPU, .id = "no_cpu", .words = "ready to run, but without a CPU"};
+    .kind = AGGSTATS_CAUSE_CPU, .id = "no_cpu", .words = "waiting for a CPU (runqueue latency)"};
 
 struct aggstats_why kernel_stack_why(const struct kernel_stack *stack) {
     const char *place = kernel_stack_place(stack);

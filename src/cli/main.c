@@ -2,7 +2,6 @@
 #include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,17 +10,24 @@
 #include "option_table.h"
 #include "output.h"
 
-/* The first FIRST_COUNT are listed first: everybody needs them. */
-#define FIRST_COUNT 6
+/* What one may want, and its commands. */
+struct command_group {
+    const char *name;
+    const struct command *const *commands; /* NULL at the end */
+};
 
 /* clang-format off */
-static const struct command *const commands[] = {
-    &command_run, &command_show, &command_why, &command_top, &command_compare, &command_plot, &command_report,
-    &command_attach, &command_fuse, &command_serve, &command_check, &command_merge, &command_outliers,
-    &command_recover, &command_reset, &command_groups, &command_rotate, &command_dump, &command_unmount,
-    &command_calibrate, &command_doctor, &command_events, NULL,
+static const struct command *const measuring[] = {&command_run, &command_attach, &command_fuse, &command_doctor, NULL};
+static const struct command *const reading[] = {
+    &command_show, &command_why, &command_top, &command_compare, &command_report, &command_plot, &command_events,
+    &command_save, NULL,
 };
+static const struct command *const mounts[] = {&command_ctl, &command_unmount, NULL};
+static const struct command *const fleet[] = {&command_serve, &command_outliers, NULL};
 /* clang-format on */
+
+static const struct command_group groups[] = {
+    {"Measure", measuring}, {"Read", reading}, {"Mounts of osproffs", mounts}, {"Fleet", fleet}};
 
 /* The last word of a name. */
 static const char *own_name(const struct command *command) {
@@ -35,45 +41,59 @@ static const struct command *command_find(const struct command *const *list, con
     return *list;
 }
 
+/* Of osprof itself. */
+static const struct command *command_of(const char *name) {
+    const struct command *command = NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(groups) && !command; i++)
+        command = command_find(groups[i].commands, name);
+    return command;
+}
+
+static void consider(struct nearest *nearest, const struct command *const *list) {
+    for (; *list; list++)
+        nearest_consider(nearest, own_name(*list));
+}
+
 /* group: the command that lacks this subcommand; NULL: osprof itself */
 static enum status unknown_command(const struct command *group, const char *name) {
     struct nearest nearest = nearest_to(name);
-    for (const struct command *const *list = group ? group->subcommands : commands; *list; list++)
-        nearest_consider(&nearest, own_name(*list));
+    if (group)
+        consider(&nearest, group->subcommands);
+    for (size_t i = 0; !group && i < ARRAY_SIZE(groups); i++)
+        consider(&nearest, groups[i].commands);
     if (!group)
         nearest_consider(&nearest, "help");
-    complain("'%s' is not a command%s%s%s%s%s; 'osprof help %s' lists them", name, group ? " of osprof " : "",
+    complain("'%s' is not a command%s%s%s%s%s; 'osprof help%s%s' lists them", name, group ? " of osprof " : "",
              group ? group->name : "", nearest.name ? " (did you mean '" : "", nearest.name ? nearest.name : "",
-             nearest.name ? "'?)" : "", group ? group->name : "all");
+             nearest.name ? "'?)" : "", group ? " " : "", group ? group->name : "");
     return STATUS_TROUBLE;
 }
 
-/* Those of a list, at most `count`. */
-static void print_summaries(FILE *stream, const struct command *const *list, size_t count) {
-    for (; *list && count > 0; list++, count--)
+static void print_summaries(FILE *stream, const struct command *const *list) {
+    for (; *list; list++)
         fprintf(stream, "  %-10s %s\n", own_name(*list), (*list)->summary);
 }
 
-static void print_overview(FILE *stream, bool has_all) {
+static void print_overview(FILE *stream) {
     fputs("Usage: osprof COMMAND [ARGUMENTS]\n\n"
-          "Measures what programs and file systems wait for: osprof run -- COMMAND.\n\n",
+          "Measures what programs and file systems wait for: osprof run -- COMMAND.\n",
           stream);
-    print_summaries(stream, commands, has_all ? SIZE_MAX : FIRST_COUNT);
-    fputs("  help       explains a command: osprof help COMMAND\n", stream);
-    if (!has_all)
-        fprintf(stream, "\n'osprof help all' lists the other %zu commands.\n", ARRAY_SIZE(commands) - 1 - FIRST_COUNT);
+    for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+        fprintf(stream, "\n%s:\n", groups[i].name);
+        print_summaries(stream, groups[i].commands);
+    }
     fputs("\n"
-          "  --help     shows this\n"
+          "  help       explains a command: osprof help COMMAND\n"
           "  --version  shows the version\n\n"
-          "A PROFILE is a file, a mount, or a result that osprof run has kept: @1 is the\n"
-          "last, @2 the one before; 'osprof show --list' lists them.\n"
-          "Exit status: 0 fine; 1 what was asked about is not so; 2 trouble.\n",
+          "A PROFILE is a file, a mount, or a result that osprof run or attach has kept: @1\n"
+          "is the last, @2 the one before; 'osprof show --list' lists them.\n"
+          "Exit status: 0; 1 the answer is no, such as a profile that differs; 2 trouble.\n",
           stream);
 }
 
 static void print_group(FILE *stream, const struct command *group) {
     fprintf(stream, "Usage: osprof %s COMMAND [ARGUMENTS]\n\n%s\n\n", group->name, group->help);
-    print_summaries(stream, group->subcommands, SIZE_MAX);
+    print_summaries(stream, group->subcommands);
     fprintf(
         stream,
         "\n  --help     shows this\n\n'osprof help %s COMMAND' explains one. The manual page osprof-%s(1) says more.\n",
@@ -82,7 +102,7 @@ static void print_group(FILE *stream, const struct command *group) {
 
 /* The command, or subcommand, that the words of a command line name. An unknown name is reported. */
 static const struct command *find_named(char **words) {
-    const struct command *command = command_find(commands, words[0]);
+    const struct command *command = command_of(words[0]);
     if (!command)
         unknown_command(NULL, words[0]);
     if (!command || !command->subcommands || !words[1])
@@ -94,9 +114,8 @@ static const struct command *find_named(char **words) {
 }
 
 static enum status help(char **argv) {
-    const bool wants_all = argv[1] && strcmp(argv[1], "all") == 0;
-    if (!argv[1] || wants_all || strcmp(argv[1], "help") == 0) {
-        print_overview(stdout, wants_all);
+    if (!argv[1] || strcmp(argv[1], "help") == 0) {
+        print_overview(stdout);
         return STATUS_OK;
     }
     const struct command *command = find_named(argv + 1);
@@ -117,7 +136,8 @@ static void print_names(const struct command *const *list, const char *before, c
 /* For completions/: lists the commands, or what may follow one of them. */
 static enum status complete(char **argv) {
     if (!argv[1]) {
-        print_names(commands, "", "\n");
+        for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+            print_names(groups[i].commands, "", "\n");
         return STATUS_OK;
     }
     const struct command *command = find_named(argv + 1);
@@ -151,7 +171,7 @@ static enum status run(const struct command *command, int argc, char **argv) {
 
 static enum status dispatch(int argc, char **argv) {
     if (argc < 1) {
-        print_overview(stderr, false);
+        print_overview(stderr);
         return STATUS_TROUBLE;
     }
     const char *name = argv[0];
@@ -163,7 +183,7 @@ static enum status dispatch(int argc, char **argv) {
     }
     if (strcmp(name, "--complete") == 0)
         return complete(argv);
-    const struct command *command = command_find(commands, name);
+    const struct command *command = command_of(name);
     return command ? run(command, argc, argv) : unknown_command(NULL, name);
 }
 

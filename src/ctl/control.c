@@ -58,11 +58,15 @@ static int apply_dump(const struct control *control, const struct control_file *
 }
 
 static const char *refuse_rotate(const struct control *control, const char *argument) {
-    return argument || control->has_series ? NULL : "the file is missing";
+    return argument || control->has_series ? NULL
+                                           : "the file is missing: only mounts with -o rotate name their files; osprof "
+                                             "save --rotate MOUNT -o FILE names one";
 }
 
 static const char *refuse_dump(const struct control *control, const char *argument) {
-    return argument || !control->has_series ? NULL : "the file is missing; without one, rotate";
+    return argument || !control->has_series
+               ? NULL
+               : "the file is missing: this mount saves a series (-o rotate); osprof save MOUNT -o FILE names one";
 }
 
 static int apply_rotate(const struct control *control, const struct control_file *file) {
@@ -92,7 +96,8 @@ static int apply_interval(const struct control *control, const char *argument) {
 static const char *refuse_joint(const struct control *control, const char *argument) {
     if (!argument)
         return "the operation is missing, and its value, or off";
-    return control->joint ? control->joint(control->joint_context, argument, false) : "not possible here";
+    return control->joint ? control->joint(control->joint_context, argument, false)
+                          : "not possible here: only osproffs and osprof fuse relate latencies to values";
 }
 
 static int apply_joint(const struct control *control, const char *argument) {
@@ -109,11 +114,14 @@ static const char *read_groups(const char *argument, struct control_groups *ret_
 
 static const char *refuse_groups(const struct control *control, const char *argument) {
     struct control_groups groups;
-    return control->groups ? read_groups(argument, &groups) : "not possible here";
+    return control->groups ? read_groups(argument, &groups)
+                           : "not while it runs: osprof attach and osprof fuse take --by when they start";
 }
 
 static const char *why_no_groups(int error) {
-    return error == -EBUSY ? "others are on; 'groups off' ends them, and forgets their calls" : NULL;
+    return error == -EBUSY        ? "others are on; 'groups off' ends them, and forgets their calls"
+           : error == -EOPNOTSUPP ? "nothing is recorded there (osproffs -o timing)"
+                                  : NULL;
 }
 
 static int apply_groups(const struct control *control, const char *argument) {
@@ -127,7 +135,8 @@ static const char *refuse_slow(const struct control *control, const char *argume
     if (!argument)
         return "the time is missing, such as 10ms, or off";
     if (!control->slow)
-        return "not possible here";
+        return "not while it runs: osprof attach takes --slow when it starts; mounts of osproffs and osprof fuse take "
+               "this line";
     return control_parse_slow(argument, &ns);
 }
 
@@ -140,7 +149,28 @@ static int apply_slow(const struct control *control, const char *argument) {
 static const char *refuse_events(const struct control *control, const char *argument) {
     if (!argument)
         return "the file is missing, or off";
-    return control->events ? NULL : "not possible here";
+    return control->events ? NULL
+                           : "not possible here: mounts of osproffs take this line, and osprof attach takes --events "
+                             "when it starts";
+}
+
+static const char *why_not_saved(int error) {
+    return error == -EINVAL ? "there is no place for a final profile; osprof save PLACE -o FILE names one" : NULL;
+}
+
+static const char *why_no_events(int error) {
+    return error == -EOPNOTSUPP  ? "nothing is recorded there (osproffs -o timing)"
+           : error == -EBUSY     ? "events go to another file already; 'events off' ends that"
+           : error == -ENODATA   ? "no events are recorded"
+           : error == -ETIMEDOUT ? "the file system that events are written to hangs"
+                                 : NULL;
+}
+
+static const char *why_not_rotated(int error) {
+    return error == -EBUSY       ? "the final profile goes there; name another file"
+           : error == -ECANCELED ? "the mount is ending; its final profile has these calls"
+           : error == -EEXIST    ? "the file is there already; name a new one"
+                                 : NULL;
 }
 
 static int apply_events(const struct control *control, const struct control_file *file) {
@@ -154,11 +184,19 @@ static const struct verb verbs[] = {
     {.name = "1", .argument = NULL, .apply = apply_reset},
     {.name = "pause", .argument = NULL, .apply = apply_pause},
     {.name = "resume", .argument = NULL, .apply = apply_resume},
-    {.name = "dump", .argument = "FILE", .apply_to = apply_dump, .refuse = refuse_dump},
-    {.name = "rotate", .argument = "FILE", .apply_to = apply_rotate, .refuse = refuse_rotate},
+    {.name = "dump", .argument = "FILE", .apply_to = apply_dump, .refuse = refuse_dump, .failure = why_not_saved},
+    {.name = "rotate",
+     .argument = "FILE",
+     .apply_to = apply_rotate,
+     .refuse = refuse_rotate,
+     .failure = why_not_rotated},
     {.name = "interval", .argument = "TIME|off", .apply = apply_interval, .refuse = refuse_interval},
     {.name = "slow", .argument = "TIME|off", .apply = apply_slow, .refuse = refuse_slow},
-    {.name = "events", .argument = "FILE|off", .apply_to = apply_events, .refuse = refuse_events},
+    {.name = "events",
+     .argument = "FILE|off",
+     .apply_to = apply_events,
+     .refuse = refuse_events,
+     .failure = why_no_events},
     {.name = "groups",
      .argument = "KIND[+KIND...]|off",
      .apply = apply_groups,
@@ -218,8 +256,11 @@ static int refuse_value(size_t line_number, const struct verb *verb, const char 
 
 static int refuse_file(size_t line_number, const struct verb *verb, char ret_reason[CONTROL_REASON_SIZE]) {
     snprintf(ret_reason, CONTROL_REASON_SIZE,
-             "line %zu: %s with a file is for who sees the same directories as this process; elsewhere use 'osprof %s'",
-             line_number, verb->name, verb->apply_to == apply_events ? "events record" : verb->name);
+             "line %zu: %s with a file takes a process that sees the same directories; elsewhere use 'osprof %s'",
+             line_number, verb->name,
+             verb->apply_to == apply_events   ? "ctl PLACE events FILE"
+             : verb->apply_to == apply_rotate ? "save --rotate PLACE -o FILE"
+                                              : "save PLACE -o FILE");
     return -EACCES;
 }
 
@@ -418,7 +459,7 @@ const char *control_parse_slow(const char *text, uint64_t *ret_ns) {
         return "the unit is missing: such as 10ms, or 10s";
     return strcmp(text, "off") == 0 || time_parse(text, AGGSTATS_SLOW_MIN_NS, AGGSTATS_SLOW_MAX_NS, ret_ns)
                ? NULL
-               : "must be a time from 1ms to 86400s, such as 10ms or 0.5s, or off";
+               : "must be a time from 1ms to 24h, such as 10ms or 0.5s, or off";
 }
 
 /* ---- The interface ------------------------------------------------------------------------------ */

@@ -155,7 +155,7 @@ static void write_begin(const struct perfetto *perfetto, const struct event *eve
     const struct events_op *op = &perfetto->out->file->ops[event->op];
     struct annotations annotations = {.count = 0};
     Perfetto__TrackEvent slice = PERFETTO__TRACK_EVENT__INIT;
-    char *categories[] = {(char[]){"fs"}};
+    char *categories[] = {(char[]){"fs"}, (char[]){"osprof"}}; /* the second marks results (output.c) */
     char path[EVENTS_PATH_SIZE];
     char shown[EVENTS_PATH_SIZE];
     char error[16];
@@ -172,7 +172,7 @@ static void write_begin(const struct perfetto *perfetto, const struct event *eve
         annotate_number(&annotations, op->columns[i], event->columns[i]);
     slice.n_debug_annotations = annotations.count;
     slice.debug_annotations = annotations.pointers;
-    slice.n_categories = 1;
+    slice.n_categories = 2;
     slice.categories = categories;
     slice.name = op->name;
     slice.type = PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;

@@ -37,6 +37,8 @@
 #define CACHE_AUTO_S 1.0
 #define CACHE_ALWAYS_S 86400.0
 
+#define FAILED 2 /* the exit status, as that of wrong arguments */
+
 struct daemon {
     const struct options *options;
     char *lower;      /* absolute */
@@ -58,7 +60,6 @@ struct daemon {
     struct control_server server;
     struct glue glue;
     struct mounting mounting;
-    bool is_wrong_usage;
     char *outcome; /* of saving the final profile, for waiting processes; NULL: no memory */
 };
 
@@ -85,7 +86,7 @@ static int find_mountpoint(struct daemon *daemon) {
     if (err == 0 && !S_ISDIR(attr.st_mode))
         err = -ENOTDIR;
     if (err < 0)
-        log_message("cannot mount on %s: %s", mountpoint, strerror(-err));
+        log_message("cannot mount on %s: %s%s", mountpoint, strerror(-err), err == -ENOENT ? "; mkdir it before" : "");
     return err;
 }
 
@@ -359,7 +360,6 @@ static int mount_and_serve(struct daemon *daemon) {
     mounting->lower = daemon->lower;
     mounting->mountpoint = daemon->mountpoint;
     int err = mounting_mount(mounting);
-    daemon->is_wrong_usage = err == -EINVAL && !mounting->fuse;
     if (err < 0)
         return err;
     daemon->rotator.own_device = mounting->device;
@@ -393,8 +393,8 @@ static int set_up(struct daemon *daemon) {
     if (err == 0)
         err = find_mountpoint(daemon);
     if (err == 0)
-        err = options->rotate_s > 0 ? profile_target_init_series(&daemon->target, options->profile, daemon->mountpoint)
-                                    : profile_target_init(&daemon->target, options->profile, options->foreground);
+        err = options->rotate_ns > 0 ? profile_target_init_series(&daemon->target, options->profile, daemon->mountpoint)
+                                     : profile_target_init(&daemon->target, options->profile, options->foreground);
     if (err == 0)
         err = event_files_find(&daemon->events, options->events);
     if (err < 0)
@@ -472,7 +472,7 @@ static int serve(struct daemon *daemon) {
                      hung > 0 || outcome.end != LOOP_UNMOUNTED); /* requests that still arrive are not answered */
     if (!is_asked && daemon->outcome)
         control_server_tell_end(&daemon->server, daemon->outcome);
-    const int status = err < 0 || outcome.end == LOOP_FAILED;
+    const int status = err < 0 || outcome.end == LOOP_FAILED ? FAILED : 0;
     if (hung > 0 || is_writing_back || is_asked || is_rotating || is_saving || is_logging || is_naming) {
         /* Hung threads still use what would be freed, so nothing is freed. The connection ends now, not when the last
          * of them returns: what they wait for may itself wait for an answer from us. (With rings, which keep the device
@@ -510,10 +510,10 @@ int daemon_run(const struct options *options) {
         .target_lock = PTHREAD_MUTEX_INITIALIZER,
         .events = EVENT_FILES_NONE,
         .server = CONTROL_SERVER_NONE,
-        .rotator = {.interval_s = options->rotate_s, .keep = options->keep},
+        .rotator = {.interval_s = (unsigned)(options->rotate_ns / NS_PER_S), .keep = options->keep},
         .target = {.start_fd = -1, .dir_fd = -1, .stream_fd = -1, .second_fd = -1},
     };
-    int status = 1;
+    int status = FAILED;
     daemon.mounting = (struct mounting){.options = options, .glue = &daemon.glue};
     spare_fds_init(&daemon.spare);
     daemon.rotator.spare = &daemon.spare;
@@ -525,8 +525,6 @@ int daemon_run(const struct options *options) {
                         daemon.mountpoint, options->control_name);
         background_ready(&daemon.background);
         status = serve(&daemon);
-    } else if (daemon.is_wrong_usage) {
-        status = 2;
     }
     tear_down(&daemon);
     spare_fds_finish(&daemon.spare);

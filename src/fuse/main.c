@@ -25,7 +25,7 @@ static int run(const struct options *options, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     if (reserve_standard_fds() < 0)
-        return 1; /* and there is nowhere to report it */
+        return 2; /* and there is nowhere to report it */
     struct options options;
     int status = options_parse(argc, argv, &options) < 0 ? 2 : run(&options, argc, argv);
     options_finish(&options);

@@ -187,7 +187,7 @@ static void take(struct observer *observer, const struct request *request) {
     } else if (request->record.kind == REQUEST_LEFT) { /* it goes on serving, but is not counted any more */
         observer->options->state->has_left = true;
         if (!observer->has_left)
-            tell(observer, "%s %s: from then on its requests are not seen, and the profile is incomplete", daemon,
+            tell(observer, "%s %s: from then on its requests are not measured, and the profile is incomplete", daemon,
                  request->record.node == REQUEST_LEFT_SANDBOXED ? "has forbidden itself system calls"
                                                                 : "has executed a program without its environment");
         observer->has_left = true;
@@ -300,7 +300,7 @@ static void finish_session(struct observer *observer) {
     observer->started.is_unsaved = session_end(session) != 0;
     const uint64_t lost = ring_reader_lost(&observer->reader) + observer->observed.requests.not_counted;
     if (lost > 0)
-        tell(observer, "%llu requests of %s were not counted: a profile of that time is incomplete",
+        tell(observer, "not measured: %llu requests of %s; a profile of that time is incomplete",
              (unsigned long long)lost, session->source.name);
     observed_finish(&observer->observed);
     observer->is_recording = false;
@@ -331,7 +331,7 @@ static void step(struct observer *observer) {
             tell(observer,
                  "no request to %s was seen: it serves no FUSE mount%s, or does so without the C library (static "
                  "programs, those of Go, io_uring) or without the environment that it was started with; as root, "
-                 "'osprof fuse --attach MOUNT' profiles it from outside",
+                 "'osprof attach --layers fuse MOUNT' profiles it from outside",
                  observer->options->command[0], observer->has_children ? " yet" : "");
         if (!is_over(observer) && !observer->has_taken_over)
             go_into_background(observer);
@@ -426,7 +426,7 @@ int observer_run(const struct observer_options *options, int status_fd) {
 
 #define KILLED_END ".until-killed"
 
-/* As 'osprof recover' does, and removes the live file on success. A thread does it, because writing may take long, and
+/* As 'osprof save --remove' does, and removes the live file on success. A thread does it, because writing may take long, and
  * the ring would get full meanwhile. */
 static void *save_until_killed(void *context) {
     const struct observer *observer = context;
@@ -443,7 +443,7 @@ static void *save_until_killed(void *context) {
     }
     if (error)
         complain("the process that profiles %s was killed, and its profile cannot be written to %s: %s; it is in %s, "
-                 "from where 'osprof recover' takes it; another one goes on",
+                 "from where 'osprof save' takes it; another one goes on",
                  observer->options->command[0], path ? path : "a file", strerror(-error), live);
     else
         complain("the process that profiles %s was killed: the profile until then is in %s; another one goes on",

@@ -365,7 +365,7 @@ void session_stop_answering(struct session *session) {
         continue; /* its command hangs */
 }
 
-#define IN_LIVE "in %s, from where 'osprof recover' takes it"
+#define IN_LIVE "in %s, from where 'osprof save' takes it"
 
 int session_save(const struct session *session) {
     const char *name = session->source.name;

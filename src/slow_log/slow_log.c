@@ -119,7 +119,7 @@ static void log_call(struct slow_log *log, struct slow_log_call *call) {
 /* Reports the calls missing after the last line. */
 static void say_missing(struct slow_log *log) {
     if (log->missing > 0 && log->is_system)
-        log_to_system("%" PRIu64 " slow calls of %s are not told here: more than %u a minute (slowlog_rate)",
+        log_to_system("%" PRIu64 " slow calls of %s are left out here: more than %u a minute (slowlog_rate)",
                       log->missing, log->options.mountpoint, log->options.rate_max);
     else if (log->missing > 0)
         log_message("slowlog=%s: %" PRIu64 " slow calls are not in it", log->options.target, log->missing);

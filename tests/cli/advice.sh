@@ -13,12 +13,12 @@ cd "$scratch/job" || exit 1
 job() {
     local name=$1
     shift
-    expect 0 run -q -p "$scratch/$name" -- "$@"
+    expect 0 run -q -o "$scratch/$name" -- "$@"
 }
 
 # page NAME: the page of osprof show, in one line
 page() {
-    "$OSPROF" show --width 200 "$scratch/$1" | sed '/of time/,$d' | tr '\n' ' '
+    "$OSPROF" show --width 200 "$scratch/$1" | sed '/^% of latency/,$d' | tr '\n' ' '
 }
 
 # looks NAME: how often the recorder has looked at the job; a job that was short has no such line
@@ -127,10 +127,34 @@ if [ -w /dev/fuse ] && "$OSPROFFS" "$scratch/below" "$scratch/through" 2>/dev/nu
     job direct "$advised" writes "$items" 64 "$scratch/below/data"
     bounded fuse direct fuse
     says fuse "Files of .*/through fuse.osproffs: .* calls, .*: reading and writing them where they are can save at most [0-9]+ % in calls"
-    expect 0 run -q --layers fs -d "$scratch/below" -p "$scratch/mounted" -- "$advised" open 4000 0 "$scratch/below/data"
+    expect 0 run -q --layers fs -d "$scratch/below" -o "$scratch/mounted" -- "$advised" open 4000 0 "$scratch/below/data"
     says mounted "FUSE of this mount: a run without the mount can save at most [0-9]+ % in calls"
     says mounted "FUSE, the page cache and copying added at most [0-9.]+ .*s to these calls \([0-9,]+ requests\)"
 fi
+
+# ---- Was it the disk? A file that is not in the page cache, and the same again
+
+# reads_through: the jobs "cold" and "warm" read the same file
+reads_through() {
+    job cold dd if=large of=/dev/null bs=64k status=none
+    job warm dd if=large of=/dev/null bs=64k status=none
+}
+
+head -c 32M /dev/zero >large
+sync large
+python3 -c 'import os; os.posix_fadvise(os.open("large", os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED)'
+kind=$(findmnt -nro FSTYPE -T .)
+case $kind in
+ext4 | xfs | btrfs)
+    dd if=/dev/null of=/dev/null status=none # so that its own pages are in memory
+    with_caches reads_through
+    [[ $(page cold) =~ " "3[2-4](.[0-9])?" MiB came from the disk; calls read 32.0 MiB " ]] || fail "of the disk: $(page cold)"
+    [[ $(page warm) =~ " "(Nothing|"Less than 1 %")" of the 32.0 MiB that calls read came from the disk: it was in the page cache " ]] ||
+        fail "of the page cache: $(page warm)"
+    ;;
+*) echo "nothing is said of the disk: $scratch is on $kind" ;;
+esac
+rm large
 
 # ---- Ordinary jobs
 

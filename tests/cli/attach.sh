@@ -40,7 +40,7 @@ python3 "$tests_dir/../cli/strace_counts.py" "$fs" "$(mountpoint -d "$fs")" trac
 counts profile >counted
 diff expected counted >&2 || fail "what is counted (>) is not what strace shows"
 assert_eq syscall "$(sed -n 's/^# layer: //p' profile)" "layer"
-tr '\n' ' ' <out | grep -Eq ' Not told: [0-9]+ calls? by name \([0-9]+ failed\), of all programs of this machine, may be here or on any' ||
+tr '\n' ' ' <out | grep -Eq ' Not measured: [0-9]+ calls? by name \(unresolved: here or on another file system, of all programs of this machine; [0-9]+ failed\)' ||
     fail "it is not said what is not told: $(<out)"
 grep -qx '# label rack: 7' profile || fail "the label is missing"
 not_measured='not measured, as another osprof attach was running already'
@@ -60,7 +60,7 @@ without_cost | sed "2i # cost: $not_measured" >costly
 assert_eq "cost      $not_measured" "$(COLUMNS=150 "$OSPROF" show costly | grep '^cost ' | uniq)" "a cost that was not measured"
 without_cost >costly
 ! COLUMNS=150 "$OSPROF" show costly | grep '^cost ' || fail "a cost that is not known is shown"
-"$OSPROF" check profile >&2 || fail "osprof check finds fault"
+"$OSPROF" show --check profile >&2 || fail "osprof show --check finds fault"
 assert_eq 600 "$(stat -c %a profile)" "mode of the profile"
 expect 0 show @1
 grep -qx 'mount     '"$fs" out || fail "the kept result is another one: $(<out)"
@@ -84,47 +84,47 @@ echo >&7
 exec 7>&-
 wait "$early"
 others=()
-assert_eq "7 1" "$("$OSPROF" dump "$fs" now && echo "$(calls WRITE now) $(calls FSYNC now)")" \
+assert_eq "7 1" "$("$OSPROF" save "$fs" -o now && echo "$(calls WRITE now) $(calls FSYNC now)")" \
     "WRITE and FSYNC of a program that ran before, while it is watched"
 if [ -x "$TEST_PROGRAMS/unseen_calls_static" ]; then
-    "$OSPROF" reset "$fs"
+    "$OSPROF" ctl "$fs" reset
     (cd "$fs" && strace -f -o "$scratch/static" "$TEST_PROGRAMS/unseen_calls_static" >/dev/null 2>&1) || true
-    "$OSPROF" dump "$fs" now
+    "$OSPROF" save "$fs" -o now
     [ "$(awk '/^OP_/ { n += $2 } END { print n + 0 }' now)" -gt 0 ] || fail "calls of a static program are not seen"
 fi
 cp "$(type -P dd)" set-id-dd
 chown "$user_uid" set-id-dd
 chmod u+s,a+rx set-id-dd
 chmod 777 "$fs"
-"$OSPROF" reset "$fs"
+"$OSPROF" ctl "$fs" reset
 ./set-id-dd if=/dev/zero of="$fs/set-id" bs=10 count=13 status=none
-"$OSPROF" dump "$fs" now
+"$OSPROF" save "$fs" -o now
 assert_eq 13 "$(calls WRITE now)" "WRITE of a set-id program"
 "$OSPROF" show "$fs" | grep -Eq '^layer +syscall$' || fail "osprof show DIR shows another profile: $("$OSPROF" show "$fs")"
 
 # Commands add no calls of their own; a file on the file system that is watched may be named, and then there are some.
-"$OSPROF" rotate "$fs" first
-"$OSPROF" dump "$fs" now
-assert_eq "" "$(counts now)" "calls of osprof rotate and dump"
-"$OSPROF" rotate "$fs/" second
-assert_eq "" "$(counts second)" "calls of osprof dump and rotate"
-"$OSPROF" dump "$fs" "$fs/inside"
-"$OSPROF" dump "$fs" now
-[ "$(calls OPEN now)" -ge 1 ] || fail "the file of osprof dump is not counted: $(counts now)"
+"$OSPROF" save --rotate "$fs" -o first
+"$OSPROF" save "$fs" -o now
+assert_eq "" "$(counts now)" "calls of osprof save --rotate and osprof save"
+"$OSPROF" save --rotate "$fs/" -o second
+assert_eq "" "$(counts second)" "calls of osprof save and osprof save --rotate"
+"$OSPROF" save "$fs" -o "$fs/inside"
+"$OSPROF" save "$fs" -o now
+[ "$(calls OPEN now)" -ge 1 ] || fail "the file of osprof save is not counted: $(counts now)"
 rm "$fs/inside"
 assert_refused "$fs is watched already, by process $watcher: osprof show $fs" "$OSPROF" attach "$fs"
 
 # What the second one of two costs is not known, but what the first one does.
-COLUMNS=150 "$OSPROF" attach -p beside --for 100ms "$scratch" >page 2>err || fail "a second one does not run: $(<err)"
+COLUMNS=150 "$OSPROF" attach -o beside --for 100ms "$scratch" >page 2>err || fail "a second one does not run: $(<err)"
 assert_eq "# cost: $not_measured" "$(grep '^# cost' beside)" "the second one's cost"
 grep -qx "cost      $not_measured" page || fail "it is not on the page: $(<page)"
 
 # Whose calls, and on what: all of them, and as the programs know them.
 mkdir -m 777 "$fs/deep"
-"$OSPROF" reset "$fs"
+"$OSPROF" ctl "$fs" reset
 (cd "$fs/deep" && ../../set-id-dd if=/dev/zero of=hot bs=10 count=40 status=none && dd if=hot of=/dev/null bs=10 status=none)
 for i in $(seq 300); do echo >"$fs/cold$i"; done
-"$OSPROF" dump "$fs" now
+"$OSPROF" save "$fs" -o now
 for kind in process program file directory; do
     assert_eq "$(awk '{ n += $2 } END { print n }' <(counts now))" \
         "$(awk -v kind="# $kind:" 'index($0, "# ") == 1 && /^# [a-z]*: / { here = index($0, kind) == 1 } /^OP_/ && !/^OP_SYNCFS / && here { n += $2 } END { print n + 0 }' now)" \
@@ -142,14 +142,14 @@ grep -Eq '^READ +41 ' out || fail "other calls on the file: $(<out)"
 expect 0 top --batch --ascii --delay 0.5 --count 1 "$fs"
 grep -qx "layer *syscall" <("$OSPROF" show "$fs") || fail "osprof show shows another layer"
 ! "$OSPROF" show "$fs" | grep '^failed ' || fail "it is not known that nothing failed"
-expect 1 why "$fs"
+expect 2 why "$fs"
 assert_eq "osprof: nobody looks for slow calls in $fs: begin osprof attach anew, with --slow 10ms" "$(<err)" \
     "what osprof why says"
 
 # A call that a signal interrupts and the kernel makes anew is one.
 mkfifo "$fs/pipe"
 exec 8<>"$fs/pipe"
-"$OSPROF" reset "$fs"
+"$OSPROF" ctl "$fs" reset
 head -c 5 <&8 >got &
 reader=$!
 is_reading() {
@@ -195,20 +195,20 @@ reads() {
 watched
 exec 8<>"$fs/pipe"
 /usr/bin/python3 interrupted.py anew
-"$OSPROF" dump "$fs" now
+"$OSPROF" save "$fs" -o now
 assert_eq "1 " "$(reads now)" "READ that is made anew after a handler, and how often it failed"
-"$OSPROF" reset "$fs"
+"$OSPROF" ctl "$fs" reset
 /usr/bin/python3 interrupted.py fails
-"$OSPROF" dump "$fs" now
+"$OSPROF" save "$fs" -o now
 assert_eq "2 1" "$(reads now)" "READ that fails for a handler and is made again, and how often it failed"
-"$OSPROF" reset "$fs"
+"$OSPROF" ctl "$fs" reset
 head -c 5 <&8 >got &
 reader=$!
 wait_until 20 is_reading || fail "head does not read"
 kill -KILL "$reader"
 wait "$reader" 2>/dev/null || true
 exec 8>&-
-"$OSPROF" dump "$fs" now
+"$OSPROF" save "$fs" -o now
 assert_eq "1 1" "$(reads now)" "READ of a thread that is killed, and how often it failed"
 
 # ---- Names that are not in memory when the call begins; mount points; more bytes than a call can move
@@ -236,9 +236,9 @@ END
 echo 12345 >"$fs/a"
 mkdir "$fs/inner"
 mount -t tmpfs inner "$fs/inner"
-"$OSPROF" reset "$fs"
+"$OSPROF" ctl "$fs" reset
 /usr/bin/python3 odd.py "$fs" "$scratch/name"
-"$OSPROF" dump "$fs" now
+"$OSPROF" save "$fs" -o now
 umount "$fs/inner"
 assert_eq 7 "$(calls UNLINK now)" "UNLINK of a name that is not in memory"
 assert_eq 5 "$(calls STAT now)" "STAT of the mount point, and none of one of another file system in it"
@@ -287,10 +287,10 @@ grep -qx "osprof: $fs is not mounted any more" err || fail "it is not told why i
 mount -t tmpfs tmpfs "$fs"
 watched
 echo line >"$fs/last"
-"$OSPROF" dump "$fs" now
+"$OSPROF" save "$fs" -o now
 kill -KILL "$watcher"
 wait "$watcher" 2>/dev/null || true
-"$OSPROF" recover -o recovered --remove "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.live')"
+"$OSPROF" save -o recovered --remove "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.live')"
 assert_eq "$(counts now)" "$(counts recovered)" "what is recovered of one that was killed"
 
 # ---- Directories of it; what cannot be done
@@ -301,13 +301,83 @@ grep -qx "osprof: $fs/dir is no mount point: calls of all programs on all of $fs
     fail "it is not told what is counted: $(<err)"
 echo line >"$fs/beside"
 "$OSPROF" show "$fs/dir" | grep -q WRITE || fail "calls beside the directory are not counted"
-assert_refused "cannot save the profile of $fs/dir in the place of its final profile: it has none, as with -o rotate or of osprof attach, so name a file" \
-    "$OSPROF" dump "$fs/dir"
-assert_refused "cannot rotate the profile of $fs/dir into the next of its files: only a mount of osproffs with -o rotate names its files, so name one; the profile is unchanged" \
-    "$OSPROF" rotate "$fs/dir"
+# Control lines that it does not take, with the reason; the profile is unchanged.
+"$OSPROF" ctl "$fs/dir" dump 2>err && fail "it has a place for a final profile"
+grep -q "^osprof: $fs/dir: dump" err || fail "it is not told what fails: $(<err)"
+! grep -q 'Invalid argument' err || fail "it is not told why there is no place for a final profile: $(<err)"
+assert_refused "osprof: $fs/dir: rotate: the file is missing: only mounts with -o rotate name their files; osprof save --rotate MOUNT -o FILE names one" "$OSPROF" save --rotate "$fs/dir"
+assert_refused "osprof: $fs/dir: groups file: not while it runs: osprof attach and osprof fuse take --by when they start" \
+    "$OSPROF" ctl "$fs/dir" groups file
+assert_refused "osprof: $fs/dir: joint READ size: not possible here: only osproffs and osprof fuse relate latencies to values" \
+    "$OSPROF" ctl "$fs/dir" joint READ size
+assert_refused "osprof: $fs/dir: slow 10ms: not while it runs: osprof attach takes --slow when it starts; mounts of osproffs and osprof fuse take this line" \
+    "$OSPROF" ctl "$fs/dir" slow 10ms
+# The place of the file is shortened where it is long.
+refusal=$("$OSPROF" ctl "$fs/dir" events calls 2>&1) && fail "events are recorded to a file named while it runs"
+[[ $refusal == "osprof: $fs/dir: events /"*": not possible here: mounts of osproffs take this line, and osprof attach takes --events when it starts" ]] ||
+    fail "it is not told why no events are recorded: $refusal"
+[ ! -e calls ] || fail "the file for events that are not recorded is left"
+assert_refused "osprof: $fs/dir: 'reset' takes no argument, found 'now'" "$OSPROF" ctl "$fs/dir" reset now
+assert_refused "osprof ctl: 'osprof save --rotate $fs/dir -o rotated' writes the profile to a file; see 'osprof help ctl'" \
+    "$OSPROF" ctl "$fs/dir" rotate rotated
+for command in '' ' ' $'\t'; do
+    assert_refused "osprof ctl: the command is empty; see 'osprof help ctl'" "$OSPROF" ctl "$fs/dir" "$command"
+done
+assert_refused "osprof ctl: the mount point is empty; see 'osprof help ctl'" "$OSPROF" ctl "" reset
+assert_refused "osprof ctl: events takes one file, not 'of it' too; quote a name with blanks; see 'osprof help ctl'" \
+    "$OSPROF" ctl "$fs/dir" events calls "of it"
+[ ! -e calls ] || fail "a file for events that are not recorded is made"
+"$OSPROF" save "$fs/dir" -o now
+[ "$(calls WRITE now)" -ge 1 ] || fail "the profile is reset by what is refused"
+
+# While it is paused, nothing is counted.
+"$OSPROF" ctl "$fs/dir" pause
+"$OSPROF" ctl "$fs/dir" reset
+echo line >"$fs/beside"
+"$OSPROF" save "$fs/dir" -o now
+assert_eq "" "$(counts now)" "calls while it is paused"
+assert_eq 1 "$(find . -maxdepth 1 -name 'now*.old' | wc -l)" "older files of the same name"
+"$OSPROF" ctl "$fs/dir" resume
+echo line >"$fs/beside"
+"$OSPROF" save "$fs/dir" -o now
+assert_eq 1 "$(calls WRITE now)" "WRITE when it goes on"
+assert_eq "" "$(counts now.old)" "what the file had before"
 kill -TERM "$watcher"
 ended 0
 [ ! -s out ] || fail "-q prints something"
+
+# ---- What it writes: besides @1, the file that is named, of which an older result is kept, and nothing else is replaced
+
+cp profile before
+"$OSPROF" attach -q --for 100ms -o profile "$fs" 2>err || fail "an older result is in its way: $(<err)"
+cmp before profile.old || fail "the older result is not kept"
+"$OSPROF" show @1 2>/dev/null | grep -qx "mount     $fs" || fail "it is not kept"
+"$OSPROF" attach -q --for 100ms "$fs" 2>err || fail "it fails without a file: $(<err)"
+assert_eq "" "$(find . -maxdepth 1 -name 'osprof.out*')" "files that nobody named"
+watched --json
+echo line >"$fs/beside"
+kill -INT "$watcher"
+ended 0
+"$OSPROF" show --json profile >shown
+cmp out shown || fail "another JSON than that of the file"
+grep -q '"op": "WRITE"' out || fail "JSON without the calls: $(<out)"
+if python=$(python_with jsonschema); then
+    "$python" "$tests_dir/../cli/validate.py" "$data/../../docs/profile.schema.json" out || fail "not by the schema"
+fi
+assert_refused "osprof attach: --json goes without --quiet, --verbose and --output -; see 'osprof help attach'" \
+    "$OSPROF" attach --json -q --for 100ms "$fs"
+ln -s profile to-profile
+echo text >text
+for name in "text: it is there, and is no result of osprof; --force replaces it" \
+    "to-profile: it is a symbolic link, which is not followed; name the file" "fs: Is a directory" \
+    "none/profile: No such file or directory"; do
+    "$OSPROF" attach -q --for 100ms -o "${name%%:*}" "$fs" 2>err && fail "written: ${name%%:*}"
+    assert_eq "osprof: cannot write $name" "$(<err)" "all that is said, before it begins"
+done
+assert_eq text "$(<text)" "what is no result"
+"$OSPROF" attach -q --for 100ms --force -o text "$fs" 2>err || fail "it does not replace a file with --force: $(<err)"
+grep -qx '# layer: syscall' text || fail "--force writes no profile"
+[ ! -e text.old ] || fail "what --force replaces is kept"
 
 # Nobody reads from the pipe: that is what is said, whatever else has failed since
 mkfifo pipe
@@ -319,7 +389,7 @@ labels=() # more than is written at once
 for number in {1..16}; do
     labels+=(--label "note$number=$(printf '%0250d' 0)")
 done
-(trap '' PIPE && exec "$OSPROF" attach "$fs" -q -p - --for 100ms "${labels[@]}" >&6 2>err) || status=$?
+(trap '' PIPE && exec "$OSPROF" attach "$fs" -q -o - --for 100ms "${labels[@]}" >&6 2>err) || status=$?
 exec 6>&-
 assert_eq "2 osprof: cannot write standard output: Broken pipe" "$status $(tail -n 1 err)" "a closed pipe"
 
@@ -384,6 +454,7 @@ assert_refused "cannot watch load: Not a directory" "$OSPROF" attach load
 assert_refused "cannot watch /proc: it is on proc, which holds no files, but tells what the kernel knows" "$OSPROF" attach /proc
 assert_refused "see 'osprof help attach'" "$OSPROF" attach
 assert_refused "see 'osprof help attach'" "$OSPROF" attach --resolution 3 "$fs"
+assert_refused "--slow 10: the unit is missing: such as 10ms, or 10s; see 'osprof help attach'" "$OSPROF" attach --slow 10 "$fs"
 provide_programs
-assert_refused "cannot watch $fs: this takes root, or the capabilities CAP_BPF and CAP_PERFMON" as_user "$OSPROF" attach "$fs"
+assert_refused "cannot watch $fs: this takes root, or the capabilities CAP_BPF and CAP_PERFMON; try sudo ('osprof doctor' lists what works here)" as_user "$OSPROF" attach "$fs"
 umount "$fs"

@@ -53,11 +53,11 @@ read_file() {
 # count_reads KIND...: one after the other, in a window of their own
 count_reads() {
     local kind
-    "$OSPROF" reset "$fs"
+    "$OSPROF" ctl "$fs" reset
     for kind; do
         read_file "$kind"
     done
-    "$OSPROF" dump "$fs" now
+    "$OSPROF" save "$fs" -o now
 }
 
 # reads KIND: and compares what is counted with what is known
@@ -112,27 +112,27 @@ done
 
 # Sentences and files
 read_two_files() {
-    "$OSPROF" reset "$fs"
+    "$OSPROF" ctl "$fs" reset
     read_file cold
     head -c 65536 "$fs/dir/file" >"$fs/dir/small"
     cat "$fs/dir/small" >"$scratch/copy"
-    "$OSPROF" dump "$fs" now
+    "$OSPROF" save "$fs" -o now
 }
 undisturbed read_two_files
 assert_eq "0.0 100.0" "$(by_file now /dir/file | sed 's/^0\.[0-9]$/0.0/; s/^1\.[0-9]$/0.0/') $(by_file now /dir/small)" "hits of a cold file, and of one that has just been written"
 cached_line now | grep -Eq '^[0-3]\.[0-9] % of the 5\.8[0-9] MiB that read calls returned$' || fail "of the whole: $(cached_line now)"
 COLUMNS=120 "$OSPROF" show --by directory now | grep -Eq ' [0-3]\.[0-9] %  /dir$' || fail "of the directory: $("$OSPROF" show --by directory now)"
 "$OSPROF" show "$fs" | grep -Eq '^cached ' || fail "osprof show DIR does not say it"
-"$OSPROF" check now >&2 || fail "osprof check finds fault"
+"$OSPROF" show --check now >&2 || fail "osprof show --check finds fault"
 
 # Each window has its own.
 read_in_two_windows() {
     rm -f first
     read_two_files
     read_file warm
-    "$OSPROF" rotate "$fs" first
+    "$OSPROF" save --rotate "$fs" -o first
     read_file warm
-    "$OSPROF" dump "$fs" second
+    "$OSPROF" save "$fs" -o second
 }
 undisturbed read_in_two_windows
 assert_eq "all of the 5.72 MiB that read calls returned" "$(cached_line second)" "after a rotation"
@@ -143,12 +143,12 @@ assert_eq $((2 * size + 2 * 65536)) "$(sum_of read first)" "bytes before the rot
 undisturbed count_reads warm direct
 beside='(O_DIRECT, DAX, tmpfs, FUSE, overlayfs and the like)'
 assert_eq "all of the 5.72 MiB that read calls returned; not judged: 5.72 MiB $beside" "$(cached_line now)" "with O_DIRECT"
-"$OSPROF" reset "$fs"
+"$OSPROF" ctl "$fs" reset
 echo line >"$fs/dir/written"
 python3 -c 'import os, sys
 a, b = (os.open(sys.argv[1] + name, os.O_RDWR | os.O_CREAT) for name in ("/dir/file", "/dir/copy"))
 os.sendfile(b, a, 0, 100000)' "$fs"
-"$OSPROF" dump "$fs" now
+"$OSPROF" save "$fs" -o now
 assert_eq "" "$(cached_line now)" "without read calls"
 
 # What a live file keeps
@@ -156,7 +156,7 @@ count_reads half
 kill -KILL "$watcher"
 wait "$watcher" 2>/dev/null || true
 watcher=
-"$OSPROF" recover -o recovered --remove "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.live')"
+"$OSPROF" save -o recovered --remove "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.live')"
 assert_eq "$(grep '^# cache_' now | head -n 3)" "$(grep '^# cache_' recovered)" "what is recovered of one that was killed"
 umount "$fs"
 

@@ -62,7 +62,7 @@ calls_in() {
 # watched ARGUMENT...: when it counts
 watched() {
     rm -f err out
-    unshare -m "$scratch/there" attach -p profile "$@" >out 2>err &
+    unshare -m "$scratch/there" attach -o profile "$@" >out 2>err &
     watcher=$!
     wait_until 60 has_begun || fail "it does not begin"
     grep -q 'are counted ' err || {

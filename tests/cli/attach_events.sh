@@ -47,14 +47,18 @@ expect_refused() { # MESSAGE ARGUMENT...
 expect_refused "--events is of slow calls: give --slow TIME, too" --events events
 ln -s elsewhere link
 mkdir directory
-expect_refused "cannot record events to link: Operation not supported; choose another file" --slow 1s --events link
-expect_refused "cannot record events to directory: Is a directory; choose another file" --slow 1s --events directory
+expect_refused "cannot record events to link: it is a symbolic link, which is not followed; name the file" --slow 1s --events link
+expect_refused "cannot record events to directory: Is a directory" --slow 1s --events directory
 expect_refused "cannot record events to none/events: No such file" --slow 1s --events none/events
 if [ -e elsewhere ] || [ -e events ]; then fail "a file was made"; fi
+echo text >events
+expect_refused "cannot record events to events: it is there, and is no result of osprof; --force replaces it" --slow 1s --events events
+assert_eq text "$(<events)" "the text that was there"
+rm events
 
 # ---- Three calls at the same time; one of them fails
 
-echo before >events
+cp "$data/show-grep.osprof" events
 gos=()
 watched --slow 300ms --events events --slowlog slow.log
 cat fs/deep/a >/dev/null
@@ -78,11 +82,11 @@ kill -INT "$watcher"
 ended 0
 ! grep -q "are not in it" err || fail "calls are missing: $(<err)"
 assert_eq 600 "$(stat -c %a events)" "mode of the file"
-assert_eq before "$(<events.old)" "the file that was there"
+cmp "$data/show-grep.osprof" events.old || fail "the result that was there is not kept"
 
 "$OSPROF" events show events >shown
-grep -q -- '-- recording begins, with only calls of at least 300 ms --' shown || fail "it does not say which calls: $(<shown)"
-assert_eq 1 "$(grep -c -- '-- recording ends --' shown)" "ends"
+grep -q -- '-- the trace begins, with only calls of at least 300 ms --' shown || fail "it does not say which calls: $(<shown)"
+assert_eq 1 "$(grep -c -- '-- the trace ends --' shown)" "ends"
 python3 - "${callers[@]}" <<'END' || fail "events are not the slow calls of the log: $(<shown) $(<slow.log)"
 import json, re, sys
 log = [json.loads(line) for line in open("slow.log")]
@@ -171,10 +175,10 @@ print(*(call.program for call in osprof.load_events("events")))')" "programs, fo
 
 watched --slow 10s --events events
 cat fs/deep/a >/dev/null
-"$OSPROF" reset "$fs"
+"$OSPROF" ctl "$fs" reset
 kill -INT "$watcher"
 ended 0
 "$OSPROF" events show events >shown 2>err && fail "calls: $(<shown)"
-grep -q -- '-- recording begins, with only calls of at least 10 s --' shown || fail "it does not say which calls: $(<shown)"
+grep -q -- '-- the trace begins, with only calls of at least 10 s --' shown || fail "it does not say which calls: $(<shown)"
 grep -q -- '-- the profile is reset --' shown || fail "there is no mark: $(<shown)"
 ! grep -q '/deep' shown || fail "fast calls are in it: $(<shown)"

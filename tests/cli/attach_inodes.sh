@@ -20,7 +20,7 @@ before_cleanup() {
 finished() {
     kill -INT "$watcher"
     ended 0
-    "$OSPROF" check profile >&2 || fail "osprof check finds fault"
+    "$OSPROF" show --check profile >&2 || fail "osprof show --check finds fault"
 }
 
 cat >calls.py <<'END'

@@ -24,7 +24,7 @@ has_begun() {
 # watched_by ARGUMENT...: when it counts
 watched_by() {
     rm -f "$said" "$page"
-    "$OSPROF" attach -p profile "$@" >"$page" 2>"$said" &
+    "$OSPROF" attach -o profile "$@" >"$page" 2>"$said" &
     watcher=$!
     wait_until 60 has_begun || fail "it does not begin"
     grep -q 'are counted ' "$said" || {

@@ -80,7 +80,7 @@ watched
 steady=$!
 others=("$steady")
 for _ in {1..7}; do
-    "$OSPROF" dump "$fs" now
+    "$OSPROF" save "$fs" -o now
     # on each CPU a call may just be between the two
     [ "$(sed -n 's/^# ungrouped: //p' now | grep . || echo 0)" -le "$(nproc --all)" ] ||
         fail "calls belong to no group: $(grep '^# ungrouped: ' now) of $(calls PWRITE now)"
@@ -134,11 +134,11 @@ with() {
     (
         cd unprivileged && XDG_RUNTIME_DIR=$PWD XDG_STATE_HOME=$PWD exec setpriv --reuid 65534 --regid 65534 --clear-groups \
             --inh-caps "-all,$1" --ambient-caps "-all,$1" --bounding-set "-all,$1" \
-            "$OSPROF" attach -q --for 100ms -p profile "$fs"
+            "$OSPROF" attach -q --for 100ms -o profile "$fs"
     )
 }
 for alone in +bpf +perfmon +sys_ptrace,+syslog; do
-    assert_refused "cannot watch $fs: this takes root, or the capabilities CAP_BPF and CAP_PERFMON" with "$alone"
+    assert_refused "cannot watch $fs: this takes root, or the capabilities CAP_BPF and CAP_PERFMON; try sudo ('osprof doctor' lists what works here)" with "$alone"
 done
 with +bpf,+perfmon 2>err || fail "CAP_BPF and CAP_PERFMON are not enough: $(<err)"
 assert_eq "65534 600" "$(stat -c '%u %a' unprivileged/profile)" "owner and mode of the profile"
@@ -180,7 +180,7 @@ head -c 100000 /dev/zero >full/all 2>/dev/null || true
 
 # written STATE: 7 writes while it watches, whose profile finds no room
 written() {
-    XDG_STATE_HOME=$scratch/$1 watched -q -p full/profile
+    XDG_STATE_HOME=$scratch/$1 watched -q -o full/profile
     dd if=/dev/zero of="$fs/written" bs=10 count=7 status=none
     kill -INT "$watcher"
     local status=0
@@ -189,15 +189,15 @@ written() {
     assert_eq 2 "$status" "exit status without room for the result"
 }
 written full/state
-grep -qx 'osprof: cannot write the profile to full/profile: No space left on device' err || fail "it is not told: $(<err)"
-left=$(sed -n "s|^osprof: the profile of $fs is in \(.*\), from where 'osprof recover' takes it\$|\1|p" err)
+grep -qx 'osprof: cannot write full/profile: No space left on device' err || fail "it is not told: $(<err)"
+left=$(sed -n "s|^osprof: the profile of $fs is in \(.*\), from where 'osprof save' takes it\$|\1|p" err)
 [ "$left" ] || fail "it is not told where the profile is: $(<err)"
-"$OSPROF" recover -o recovered --remove "$left"
+"$OSPROF" save -o recovered --remove "$left"
 assert_eq 7 "$(calls WRITE recovered)" "WRITE of what is recovered"
 rm "$fs/written"
 written state
-grep -qx 'osprof: cannot write the profile to full/profile: No space left on device; it is kept: osprof show @1' err || fail "it is not told: $(<err)"
-! grep -q recover err || fail "what is kept is said to be elsewhere too: $(<err)"
+grep -qx 'osprof: cannot write full/profile: No space left on device; it is kept: osprof show @1' err || fail "it is not told: $(<err)"
+! grep -q "'osprof save'" err || fail "what is kept is said to be elsewhere too: $(<err)"
 assert_eq "" "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.*')" "what is left of one whose result is kept"
 umount full
 

@@ -33,9 +33,9 @@ END
 # made WANTED ["WHAT"]: what the lines of Python on standard input call counts as that: "OP CALLS OP CALLS".
 # The command that asks for the counts makes a STATX itself.
 made() {
-    "$OSPROF" reset "$fs"
+    "$OSPROF" ctl "$fs" reset
     (cd "$scratch" && exec /usr/bin/python3 -I -S calls.py)
-    "$OSPROF" dump "$fs" now
+    "$OSPROF" save "$fs" -o now
     assert_eq "$1" "$(counts now | sed '/^STATX /d' | paste -sd ' ')" "what counts: ${2:-}"
 }
 

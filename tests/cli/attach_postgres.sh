@@ -96,7 +96,7 @@ goes_on() {
 stops_watching() {
     kill -INT "$watcher"
     ended 0
-    "$OSPROF" check profile >&2 || fail "osprof check finds fault"
+    "$OSPROF" show --check profile >&2 || fail "osprof show --check finds fault"
 }
 
 # calls_of OP PROCESS
@@ -124,14 +124,14 @@ assert_eq 217 "$(calls_of FDATASYNC "$backend")" "FDATASYNC of the client's proc
 # as_counted: what the database has is in the profile
 as_counted() {
     syncs=$(ask 'select wal_sync from pg_stat_wal')
-    "$OSPROF" dump "$fs" now && [ "$syncs" -ge 207 ] && [ "$syncs" = "$(calls FDATASYNC now)" ]
+    "$OSPROF" save "$fs" -o now && [ "$syncs" -ge 207 ] && [ "$syncs" = "$(calls FDATASYNC now)" ]
 }
 
 if [ "$(ask "select count(*) from information_schema.columns where table_name = 'pg_stat_wal' and column_name = 'wal_sync'")" = 1 ]; then
     begins 3 307 100
     watched
     ask "select pg_stat_reset_shared('wal')" >/dev/null
-    "$OSPROF" reset "$fs"
+    "$OSPROF" ctl "$fs" reset
     goes_on 3 307
     wait_until 60 as_counted || fail "FDATASYNC: pg_stat_wal has $syncs, the profile $(calls FDATASYNC now)"
     stops_watching

@@ -83,7 +83,7 @@ expect 0 show --by program --of python3 profile
 grep -Eq '^STAT +3 ' out || fail "other STATs are counted than those of files: $(<out)"
 grep -qx "# calls of process: $process" profile || fail "whose calls they are is not in the profile"
 head -n 1 page | grep -q "; calls of process $process took " || fail "the page does not say whose calls: $(head -n 1 page)"
-tr '\n' ' ' <page | grep -Eq 'Not told: ([4-9]) calls by name \(\1 failed\), of these processes, may be on these file systems, or on others such as /proc' ||
+tr '\n' ' ' <page | grep -Eq 'Not measured: ([4-9]) calls by name \(unresolved: here or on pseudo file systems such as /proc, of these processes; \1 failed\)' ||
     fail "it is not said what is not told: $(<page)"
 "$OSPROF" show --by program profile | grep -Eq '^dd +' || fail "the child is not among the programs"
 "$OSPROF" show --by file profile | grep -Eq " .*/fs/in-memory$" || fail "the file below its mount point is not named"
@@ -91,7 +91,7 @@ expect 0 show --by filesystem --of "$scratch/fs tmpfs" profile
 grep -Eq '^WRITE +7 ' out || fail "other calls on the file system in memory: $(<out)"
 expect 0 show --by filesystem --of "$(findmnt -nro TARGET,FSTYPE -T .)" profile
 grep -Eq '^WRITE +18 ' out || fail "other calls on the file system of the directory: $(<out)"
-"$OSPROF" check profile >&2 || fail "osprof check finds fault"
+"$OSPROF" show --check profile >&2 || fail "osprof show --check finds fault"
 expect 0 show --list
 grep -Eq "^@1 .* osprof attach --pid $process$" out || fail "what was kept is not named: $(<out)"
 
@@ -101,7 +101,7 @@ watched_by --pid "$other,$process" --by none fs
 assert_eq "osprof: calls of processes $other, $process and their descendants on $PWD/fs (tmpfs) are counted until Ctrl-C" \
     "$(sed "s| fs (| $PWD/fs (|" said)" "what is counted"
 goes
-"$OSPROF" dump "$scratch/fs" now
+"$OSPROF" save "$scratch/fs" -o now
 assert_eq "7 1 0" "$(calls WRITE now) $(calls FSYNC now) $(calls STAT now)" "WRITE, FSYNC and STAT on that file system alone"
 kill "$other"
 wait "$other" 2>/dev/null || true
@@ -123,7 +123,7 @@ ended 0
 # shellcheck disable=SC2016 # for the shell inside
 status=0
 sh -c 'echo $$ >own && exec "$0" attach --pid $$ --for 100ms' "$OSPROF" 2>err || status=$?
-assert_eq "2 osprof: cannot watch process $(<own): it is osprof itself, whose calls are not counted" "$status $(<err)" "its own number"
+assert_eq "2 osprof: cannot watch process $(<own): it is osprof itself, which does not measure its own calls" "$status $(<err)" "its own number"
 
 assert_refused "cannot watch process 2147483647: there is none of that number" "$OSPROF" attach --pid 2147483647
 for text in 0 -1 x 1x '1,' ',1' '' 4294967296; do
@@ -157,7 +157,7 @@ early=
 assert_refused "see 'osprof help attach'" "$OSPROF" attach
 assert_refused "see 'osprof help attach'" "$OSPROF" attach fs fs
 provide_programs
-assert_refused "cannot watch processes: this takes root, or the capabilities CAP_BPF and CAP_PERFMON" as_user "$OSPROF" attach --pid $$
+assert_refused "cannot watch processes: this takes root, or the capabilities CAP_BPF and CAP_PERFMON; try sudo ('osprof doctor' lists what works here)" as_user "$OSPROF" attach --pid $$
 if unshare -pf true 2>/dev/null; then
     assert_refused "cannot watch single processes from within a PID namespace: osprof must run outside of it" \
         unshare -pf --mount-proc "$OSPROF" attach --pid 1
@@ -190,7 +190,7 @@ for given in "$name" "$group" "/$name"; do
     kill -INT "$watcher"
     ended 0
     assert_eq "25 2" "$(calls WRITE profile) $(calls FSYNC profile)" "WRITE and FSYNC in the control group, given as $given"
-    tr '\n' ' ' <page | grep -Eq 'Not told: ([4-9]) calls by name \(\1 failed\), of this control group, may be on these file systems, or ' ||
+    tr '\n' ' ' <page | grep -Eq 'Not measured: ([4-9]) calls by name \(unresolved: here or on pseudo file systems such as /proc, of this control group; \1 failed\)' ||
         fail "it is not said what is not told: $(<page)"
     head -n 1 page | grep -q "; calls of cgroup /osproffs-test" || fail "the page does not say whose calls: $(head -n 1 page)"
 done

@@ -26,18 +26,18 @@ syncs() {
 
 watched --by file+program
 "$calls" "$fs"
-"$OSPROF" dump "$fs" now
+"$OSPROF" save "$fs" -o now
 assert_eq "$wanted" "$(counts now | xargs)" "what osprof attach counts"
 assert_eq 5 "$(syncs now)" "SYNCFS"
-"$OSPROF" reset "$fs"
+"$OSPROF" ctl "$fs" reset
 "$calls" "$fs" others
-"$OSPROF" dump "$fs" now
+"$OSPROF" save "$fs" -o now
 assert_eq "" "$(counts now | xargs)" "calls on what is no file of it"
 assert_eq "" "$(syncs now)" "SYNCFS of no file"
 kill -INT "$watcher"
 ended 0
 grep -qx '# failed: CHDIR ENOENT 3' profile && fail "failures that were reset are there"
-"$OSPROF" check profile >&2 || fail "osprof check finds fault"
+"$OSPROF" show --check profile >&2 || fail "osprof show --check finds fault"
 
 # whose file: that of the mapping, of the handle, of the new directory
 watched --by file
@@ -50,10 +50,10 @@ for pair in ACCESS=3 FADVISE=18 IOCTL=7 MSYNC=4 STAT=4; do
     grep -Eq "^${pair%=*} +${pair#*=} " out || fail "other calls on the file than $pair: $(<out)"
 done
 
-"$OSPROF" run -q -p profile -- "$calls" "$fs"
+"$OSPROF" run -q -o profile -- "$calls" "$fs"
 assert_eq "$wanted" "$(counts profile | xargs)" "what osprof run counts"
 grep -q '^OP_SYNCFS 5 ' profile || fail "osprof run counts another number of SYNCFS: $(grep ^OP_SYNCFS profile)"
-"$OSPROF" run -q -p profile -d "$fs" -- "$calls" "$fs"
+"$OSPROF" run -q -o profile -d "$fs" -- "$calls" "$fs"
 assert_eq "ACCESS 3 CHDIR 6 CLOSE 5 FADVISE 10 IOCTL 7 MMAP 1 OPEN 7 STAT 4" "$(counts profile | xargs)" \
     "what osprof run -d counts: not what tells no file"
 grep -q '^OP_SYNCFS 3 ' profile || fail "osprof run -d counts another number of SYNCFS: $(grep ^OP_SYNCFS profile)"

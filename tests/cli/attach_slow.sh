@@ -83,7 +83,7 @@ slow_call() {
 assert_slow() {
     kill -INT "$watcher"
     ended 0
-    "$OSPROF" check profile >&2 || fail "osprof check finds fault"
+    "$OSPROF" show --check profile >&2 || fail "osprof show --check finds fault"
     local took_ns
     took_ns=$(sed -n "s/^# longest: $1 \([0-9]*\) .*/\1/p" profile | head -n 1)
     if [ "${took_ns:-0}" -lt 700000000 ] || [ "$took_ns" -gt "$longest_ns" ]; then

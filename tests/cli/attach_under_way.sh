@@ -57,7 +57,7 @@ end_calls() {
     others=()
     kill -INT "$watcher"
     ended 0
-    "$OSPROF" check profile >&2 || fail "osprof check finds fault"
+    "$OSPROF" show --check profile >&2 || fail "osprof show --check finds fault"
 }
 
 truncate -s 32M image
@@ -76,7 +76,7 @@ wait_until 60 in_calls 5 || fail "the calls do not wait: $(cat /proc/"$caller"/t
 watched
 thaw
 end_calls
-tr '\n' ' ' <"$page" | grep -q 'Not told: .*how long 5 calls took that had begun before osprof attached ' || fail "calls that had begun before are not told: $(<"$page")"
+tr '\n' ' ' <"$page" | grep -q 'Not measured: .*the latency of 5 calls (begun before osprof attached)' || fail "calls that had begun before are not told: $(<"$page")"
 for op in PWRITE MKDIR; do
     assert_eq 0 "$(calls "$op" profile)" "$op, which had begun before"
 done

@@ -77,7 +77,7 @@ for how in '' polled; do
     stopped
     [ -n "$(told 'URING.*')" ] || skip "this kernel does not tell requests of io_uring"
     assert_eq "$expected" "$(told 'URING.*')" "requests of a ring${how:+ that a thread of the kernel polls}"
-    tr '\n' ' ' <out | grep -q ' how long 9 requests of io_uring took that asked for no completion' ||
+    tr '\n' ' ' <out | grep -q ' the latency of 9 requests of io_uring (they asked for no completion)' ||
         fail "it is not said which have no latency: $(<out)"
 done
 header bytes >of_bytes
@@ -100,7 +100,7 @@ assert_eq "URING_READ 3" "$(told 'URING.*')" "requests of a ring"
 # ---- Requests that wait, until they are canceled, their ring is closed, or their program is killed
 
 is_told() {
-    "$OSPROF" dump "$fs" profile && [ "$(told URING_READ)" = "URING_READ $1" ]
+    "$OSPROF" save "$fs" -o profile && [ "$(told URING_READ)" = "URING_READ $1" ]
 }
 
 watched
@@ -119,7 +119,7 @@ wait_until 20 is_told 11 || fail "those of a program that was killed: $(told URI
 stopped
 assert_eq 10 "$(header failed | sed -n 's/^URING_READ other //p;s/^URING_READ EINTR //p' | awk '{ n += $1 } END { print n }')" \
     "reads that failed"
-! grep -q 'not counted' err || fail "some are lost: $(<err)"
+! grep -q 'not measured' err || fail "some are lost: $(<err)"
 
 # ---- Calls of libaio
 

@@ -136,11 +136,13 @@ ended 0
 
 watched --slow 50ms
 cat fs/file >/dev/null
-expect 0 why "$fs"
+expect 1 why "$fs"
 assert_eq "No call that has ended took 50.0 ms or longer" "$(<out)" "what it says of calls that are not slow"
+expect 1 why -q "$fs"
+assert_eq "" "$(<out)" "what it prints with --quiet"
 kill -INT "$watcher"
 ended 0
-expect 0 why profile
+expect 1 why profile
 assert_eq "No call that has ended took 50.0 ms or longer" "$(<out)" "what it says of them at the end"
 
 # ---- Some had begun before, others begin meanwhile
@@ -160,7 +162,7 @@ expect_says "in flight: PWRITE $late /file $frozen_cause"
 says_neither '^(cause|slow): '
 expect 0 show "$fs"
 grep -q "^In flight: 3 calls" out || fail "osprof show does not show calls in flight: $(<out)"
-"$OSPROF" check "$fs" >&2 || fail "osprof check finds fault with calls in flight"
+"$OSPROF" show --check "$fs" >&2 || fail "osprof show --check finds fault with calls in flight"
 COLUMNS=250 expect 0 top --batch --count 1 --delay 0.3 "$fs"
 grep -q "^ *PWRITE .* $late  *$program  */file\$" out || fail "osprof top has no call in flight: $(<out)"
 sed 's/^ *//' out >causes
@@ -185,10 +187,10 @@ grep -q "^osprof_slow_calls_total{layer=\"syscall\".*,op=\"PWRITE\",cause=\"$fro
 says_neither 'FLOCK|MKDIR'
 kill -INT "$watcher"
 ended 0
-tr '\n' ' ' <"$page" | grep -q 'how long 3 calls took that had begun before osprof attached ' ||
+tr '\n' ' ' <"$page" | grep -q 'the latency of 3 calls (begun before osprof attached)' ||
     fail "calls that had begun before are not told: $(<"$page")"
 says "slow: PWRITE $late $program /file $frozen_cause" profile || fail "osprof why of the result: $(why profile)"
-"$OSPROF" check profile >&2 || fail "osprof check finds fault"
+"$OSPROF" show --check profile >&2 || fail "osprof show --check finds fault"
 rmdir fs/made
 
 # ---- By a name; a lock; and it is killed meanwhile

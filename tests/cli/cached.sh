@@ -56,7 +56,7 @@ grep -v '^# cache_' files >none
 
 # ---- Sums, text and JSON
 
-expect 0 merge files files
+expect 0 save files files
 grep -v '^# merged: ' out >sum
 assert_eq '# cache_read: 8192
 # cache_missed: 2048
@@ -65,8 +65,8 @@ assert_eq '# cache_read: 8192
 # cache_missed: 2048
 # cache_unjudged: 1024
 # cache_read: 6144' "$(grep '^# cache_' sum)" "sums, of all and by file"
-"$OSPROF" check sum >&2 || fail "osprof check finds fault"
-expect 0 merge files none
+"$OSPROF" show --check sum >&2 || fail "osprof show --check finds fault"
+expect 0 save files none
 ! grep -q '^# cache_' out || fail "a sum is known although a part is not: $(<out)"
 expect 0 show --json files
 if python3 -c 'import jsonschema' 2>/dev/null; then

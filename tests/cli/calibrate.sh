@@ -1,5 +1,5 @@
 #!/bin/bash
-# osprof calibrate: what it keeps, and where; files that cannot be used; labels of 'osprof show', and the estimate of
+# osprof doctor --calibrate: what it keeps, and where; files that cannot be used; labels of 'osprof show', and the estimate of
 # preemption with a calibrated quantum. What is measured is this machine's business: only that it is something is tested.
 . "$(dirname "$0")/lib.sh"
 
@@ -9,11 +9,11 @@ file=$XDG_STATE_HOME/osprof/$host.calibration
 
 # ---- Measuring
 
-expect_trouble "osprof: no calibration of this machine: there is no $file; 'osprof calibrate' makes it" calibrate --print
+expect_trouble "osprof: no calibration of this machine: there is no $file; 'osprof doctor --calibrate' makes it" doctor --calibrate --print
 [ ! -e "$XDG_STATE_HOME" ] || fail "--print makes $XDG_STATE_HOME"
 
 umask 000
-expect 0 calibrate --quick
+expect 0 doctor --calibrate --quick
 umask 022
 [ ! -s "$scratch/err" ] || fail "complains: $(<"$scratch/err")"
 assert_eq "700 700 600" "$(stat -c %a "$XDG_STATE_HOME" "$XDG_STATE_HOME/osprof" "$file" | paste -sd ' ')" "modes"
@@ -24,21 +24,21 @@ for key in system_call cache_read sleep; do
     awk -v key="$key" '$1 == key && $2 > 0 && $2 <= $3 && $3 <= $4 && $5 > 0 { found = 1 } END { exit !found }' "$file" ||
         fail "no $key in $(<"$file")"
 done
-expect 0 calibrate --print
+expect 0 doctor --calibrate --print
 grep -Eq "^system call +[0-9.]+ (ns|µs) " "$scratch/out" || fail "--print shows: $(<"$scratch/out")"
 
 # A refused connection on the loopback is a round trip, too; what is not measured again stays.
 cp "$file" before
-expect 0 calibrate --quick --network 127.0.0.1:1
+expect 0 doctor --calibrate --quick --network 127.0.0.1:1
 grep -q "^round_trip .* 127.0.0.1:1$" "$file" || fail "no round trip in $(<"$file")"
-expect 0 calibrate --quick
+expect 0 doctor --calibrate --quick
 grep -q "^round_trip .* 127.0.0.1:1$" "$file" || fail "a round trip is gone that was not measured again"
 ! cmp -s before "$file" || fail "not measured again"
 
 # Of a directory: past the page cache, or told that it is not; nothing is left in it.
 mkdir dir
 status=0
-"$OSPROF" calibrate --quick dir >out 2>err || status=$?
+"$OSPROF" doctor --calibrate --quick dir >out 2>err || status=$?
 device=$(sed -n 's/^device_read [^ ]* [^ ]* [^ ]* [^ ]* [^ ]* //p' "$file")
 case $status in
 0) grep -qxF "$device" out || fail "the device '$device' is not printed" ;;
@@ -47,15 +47,28 @@ case $status in
 esac
 [ -z "$(ls -A dir)" ] || fail "leaves $(ls -A dir) in the directory"
 
+# Times are printed for terminals that know ASCII only, too.
+expect 0 doctor --calibrate --print --ascii
+! LC_ALL=C grep '[^ -~]' "$scratch/out" || fail "--ascii prints other characters"
+
 # ---- What cannot be measured, or kept
 
+see="see 'osprof help doctor'"
+for option in quick print network=127.0.0.1:1; do
+    expect_trouble "osprof doctor: --${option%=*} goes with --calibrate; $see" doctor "--$option"
+done
+expect_trouble "osprof doctor: unexpected argument 'dir'; directories go with --calibrate; $see" doctor dir
+for argument in --quick --network=127.0.0.1:1 dir; do
+    expect_trouble "osprof doctor: --print measures nothing: it goes with --calibrate alone; $see" \
+        doctor --calibrate --print "$argument"
+done
 cp "$file" before
 expected="a directory in which files can be made is expected"
 expect_trouble "osprof: cannot measure the device of no/such: No such file or directory; $expected" \
-    calibrate --quick no/such
-expect_trouble "osprof: cannot measure the device of before: Not a directory; $expected" calibrate --quick before
+    doctor --calibrate --quick no/such
+expect_trouble "osprof: cannot measure the device of before: Not a directory; $expected" doctor --calibrate --quick before
 for network in "" nonsense :1 127.0.0.1: ::1:22 127.0.0.1:no-such-port; do
-    expect 2 calibrate --quick --network "$network"
+    expect 2 doctor --calibrate --quick --network "$network"
     grep -q "^osprof: cannot measure the network to '$network': .*; HOST:PORT or \[ADDRESS\]:PORT is expected$" \
         "$scratch/err" || fail "of '$network': $(<"$scratch/err")"
     [ ! -s "$scratch/out" ] || fail "measures something before it finds fault with '$network'"
@@ -65,26 +78,26 @@ cmp before "$file" || fail "a failed run has changed the file"
 if is_root && have setpriv; then
     # No such user is known.
     status=0
-    setpriv --reuid=4000000011 --clear-groups env XDG_STATE_HOME='' HOME='' "$OSPROF" calibrate >out 2>err || status=$?
+    setpriv --reuid=4000000011 --clear-groups env XDG_STATE_HOME='' HOME='' "$OSPROF" doctor --calibrate >out 2>err || status=$?
     assert_eq "2 osprof: cannot keep calibrations: this user has no home directory of his own; XDG_STATE_HOME can name a directory" \
         "$status $(<err)" "a user without a home"
 fi
 (
     unset XDG_STATE_HOME
-    expect 0 calibrate --quick
+    expect 0 doctor --calibrate --quick
     [ -f "$HOME/.local/state/osprof/$host.calibration" ] || fail "not kept in \$HOME"
 )
 touch not-a-directory
 XDG_STATE_HOME=$scratch/not-a-directory expect_trouble \
-    "osprof: cannot save calibration $scratch/not-a-directory/osprof/$host.calibration: Not a directory" calibrate
+    "osprof: cannot save calibration $scratch/not-a-directory/osprof/$host.calibration: Not a directory" doctor --calibrate
 rm "$file"
 mkdir "$file"
-expect_trouble "osprof: cannot read calibration $file: Is a directory" calibrate
+expect_trouble "osprof: cannot read calibration $file: Is a directory" doctor --calibrate
 rmdir "$file"
 
 # Results that cannot be printed are trouble.
 status=0
-"$OSPROF" calibrate --quick >/dev/full 2>err || status=$?
+"$OSPROF" doctor --calibrate --quick >/dev/full 2>err || status=$?
 assert_eq "2 osprof: cannot write standard output: No space left on device" "$status $(<err)" "full disk"
 
 if is_root; then
@@ -95,9 +108,9 @@ if is_root; then
     rm -f full/probe
     if [ -n "$direct" ]; then
         expect_trouble "osprof: cannot measure the device of full: No space left on device; it needs 8 MiB for a while" \
-            calibrate --quick full
+            doctor --calibrate --quick full
     else
-        expect 1 calibrate --quick full
+        expect 1 doctor --calibrate --quick full
         assert_eq 3 "$(grep -c '^  device .* not measured: the file system has no direct I/O$' out)" "reasons"
     fi
     [ -z "$(ls -A full)" ] || fail "leaves $(ls -A full) on a full disk"
@@ -106,20 +119,20 @@ if is_root; then
     fallocate -l 4M full/ballast 2>/dev/null || dd if=/dev/zero of=full/ballast bs=4k status=none 2>/dev/null || true
     rm "full/osprof/$host.calibration" # it is no calibration; a page is free now, and not more
     cp before "full/osprof/$host.calibration"
-    XDG_STATE_HOME=$scratch/full expect 2 calibrate --quick
+    XDG_STATE_HOME=$scratch/full expect 2 doctor --calibrate --quick
     assert_eq "osprof: cannot save calibration $scratch/full/osprof/$host.calibration: No space left on device" \
         "$(<"$scratch/err")" "message of a full disk"
     cmp before "full/osprof/$host.calibration" || fail "a full disk has damaged the file"
     mount -t tmpfs -o ro tmpfs ro
     XDG_STATE_HOME=$scratch/ro expect_trouble \
-        "osprof: cannot save calibration $scratch/ro/osprof/$host.calibration: Read-only file system" calibrate
+        "osprof: cannot save calibration $scratch/ro/osprof/$host.calibration: Read-only file system" doctor --calibrate
     HOME=$scratch/ro XDG_STATE_HOME='' expect_trouble \
         "osprof: cannot save calibration $scratch/ro/.local/state/osprof/$host.calibration: Read-only file system" \
-        calibrate
+        doctor --calibrate
     if ! fuse_missing >/dev/null; then
         mount_osproffs "$lower" "$mnt"
         expect_trouble "osprof: cannot measure the device of $mnt: it is in a mount of osproffs; give the directory below it" \
-            calibrate "$mnt"
+            doctor --calibrate "$mnt"
         unmount_osproffs "$mnt"
     fi
 fi
@@ -129,12 +142,12 @@ fi
 # expect_unusable MESSAGE: told by calibrate, which leaves the file alone
 expect_unusable() {
     cp "$file" before
-    expect_trouble "osprof: $1" calibrate --quick
+    expect_trouble "osprof: $1" doctor --calibrate --quick
     cmp before "$file" || fail "has replaced $(<before)"
-    expect_trouble "osprof: $1" calibrate --print
+    expect_trouble "osprof: $1" doctor --calibrate --print
 }
 
-remove="remove it, then 'osprof calibrate' makes a new one"
+remove="remove it, then 'osprof doctor --calibrate' makes a new one"
 echo nonsense >"$file"
 expect_unusable "$file is not a calibration: line 1: expected # osprof calibration 1, found 'nonsense'; $remove"
 printf '# osprof calibration 2\n' >"$file"
@@ -148,7 +161,7 @@ expect_unusable "$file is not a calibration: line 4: expected $form, found 'quan
 
 # That of another machine with this one's name is replaced as a whole.
 printf '# osprof calibration 1\n# host: %s\n# clock: tsc 1 Hz\nround_trip 1 2 3 4 5 elsewhere:1\n' "$host" >"$file"
-expect 0 calibrate --quick
+expect 0 doctor --calibrate --quick
 if grep -q '^# clock: tsc' "$file"; then
     ! grep -q elsewhere "$file" || fail "keeps times of another machine"
 fi
@@ -291,7 +304,7 @@ assert_eq "osprof: no labels: $own was taken $rates" "$(<"$scratch/err")" "messa
 calibrate_as node1 'tsc 1000000000 Hz'
 sed -i 's/^# host: .*/# host: node3/' "$own"
 expect_labels "" <planted
-makes="'osprof calibrate' there makes a new one"
+makes="'osprof doctor --calibrate' there makes a new one"
 assert_eq "osprof: no labels: $own was taken on another host, not on node1; $makes" "$(<"$scratch/err")" "message"
 echo nonsense >"$own"
 expect_labels "" <planted
@@ -314,14 +327,14 @@ expect_cause() {
     local expected=$1
     shift
     expect 0 show "$@" -
-    assert_eq "$expected" "$(sed -n 's/^ 100.0 %  READ  *3  *185 µs *//p' "$scratch/out")" "cause"
+    assert_eq "$expected" "$(sed -n 's/^ *100.0 %  READ  *3  *185 µs *//p' "$scratch/out")" "cause"
 }
 expect_cause "one disk read" < <(profile node1 'tsc 1000000000 Hz' '# lower: /proc/self')
 expect_cause "" --no-labels < <(profile node1 'tsc 1000000000 Hz' '# lower: /proc/self')
 calibrate_as node1 'tsc 1000000000 Hz' "device_read 1 1970000 200000 9 5 $source on /proc"
 expect_cause "" < <(profile node1 'tsc 1000000000 Hz' '# lower: /proc/self')
 calibrate_as node1 'tsc 1000000000 Hz' "device_read 1900000 1970000 2000000 9 5 $source on /proc"
-expect_cause "from memory" < <(profile node1 'tsc 1000000000 Hz' '# lower: /proc/self')
+expect_cause "page cache hits" < <(profile node1 'tsc 1000000000 Hz' '# lower: /proc/self')
 calibrate_as node1 'tsc 1000000000 Hz' "device_read 1 197000 200000 9 5 $source on /proc" \
     "round_trip 1 300000 300000 9 5 server:1"
 root=$(awk '$2 == "/" { source = $1 } END { print source }' /proc/self/mounts)
@@ -331,13 +344,13 @@ esac
 
 # ---- Preemption: the quantum is the calibrated one, or that of the option.
 
-expect 2 check --preemption planted
+expect 2 show --check --preemption planted
 assert_eq "planted: consistent: 1 ops, 3 calls" "$(<"$scratch/out")" "output without a quantum"
-quantum="run 'osprof calibrate' there, or give --quantum"
+quantum="run 'osprof doctor --calibrate' there, or give --quantum"
 assert_eq "osprof: cannot estimate preemption in planted: the scheduler's quantum of its host is not known; $quantum" \
     "$(<"$scratch/err")" "message"
 calibrate_as node1 'tsc 1000000000 Hz' 'quantum 1 4000000 5000000 9 5'
-expect 0 check --preemption planted
+expect 0 show --check --preemption planted
 assert_eq "planted: consistent: 1 ops, 3 calls
 planted: preemption, if 2 threads take turns of 4.00 ms (calibrated) on a CPU:
   READ: negligible: 0.15 of 3 calls expected to be preempted" "$(<"$scratch/out")" "output"
@@ -348,7 +361,7 @@ long() { # long CALLS: of the bucket where preempted ones show
         " 0 0 0 0 0 0 0 0 0 0 1048576 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 $1"
 }
 expect_preemption() {
-    expect 0 check --preemption --quantum 67108864ns "${@:2}" -
+    expect 0 show --check --preemption --quantum 67108.864us "${@:2}" -
     assert_eq "$1" "$(tail -n +3 "$scratch/out")" "estimate"
 }
 expect_preemption "  READ: up to 24 (16 to 32) of 1,048,600 calls expected to be preempted
@@ -363,7 +376,7 @@ expect_preemption "  READ: up to 24 (16 to 32) of 1,048,600 calls expected to be
     134 ms .. 268 ms: up to 24 expected, none is there: fewer were preempted" --threads 3 < <(long 24)
 
 # The exit status is about consistency; of what is inconsistent nothing is estimated.
-expect 1 check --preemption --quantum 4ms "$data/show-inconsistent-total.osprof"
+expect 1 show --check --preemption --quantum 4ms "$data/show-inconsistent-total.osprof"
 ! grep -q preemption "$scratch/out" || fail "estimates preemption in an inconsistent profile"
-expect 2 check --preemption --quantum 4ms - < <(printf 'OP_READ 1 5\n 0 0 1\n')
+expect 2 show --check --preemption --quantum 4ms - < <(printf 'OP_READ 1 5\n 0 0 1\n')
 assert_eq "osprof: cannot estimate preemption in -: it does not tell its clock's rate" "$(<"$scratch/err")" "message"

@@ -131,16 +131,16 @@ done
 
 profile readdir 'OP_READDIR 35238 9999999' ' 0 0 0 0 0 0 21307 0 0 0 0 9811 0 0 0 0 1709 0 0 0 2411' \
     'OP_READPAGE 4120 100000' ' 0 0 0 0 20 4100' 'OP_OPEN 28 1000' ' 0 0 0 0 28' 'OP_RELEASE 28 1000' ' 0 0 0 28'
-expect_compared 0 compare-within --within readdir.osprof
-expect_compared 0 compare-within-json --within --json readdir.osprof
+expect_compared 1 compare-within --within readdir.osprof
+expect_compared 1 compare-within-json --within --json readdir.osprof
 validate correlation out
-expect 0 compare --within -q readdir.osprof
+expect 1 compare --within -q readdir.osprof
 [ ! -s out ] || fail "prints something in spite of --quiet"
 profile alone 'OP_OPEN 9 1000' ' 0 0 0 0 9' 'OP_RELEASE 9 1000' ' 0 0 0 9'
-expect 1 compare --within alone.osprof
+expect 0 compare --within alone.osprof
 assert_eq "No operations, and no peaks of different ones, with equal numbers of calls that are no chance." "$(<out)" \
     "no correlations"
-expect 1 compare --within --json alone.osprof
+expect 0 compare --within --json alone.osprof
 validate correlation out
 
 # ---- What is hard to compare
@@ -219,12 +219,16 @@ assert_eq 12 "$(grep -c '^.* 8333[0-9] ' out)" "slots of a million intervals"
 see="see 'osprof help compare'"
 expect_trouble "osprof compare: two profiles are compared, not 1; $see" compare some.osprof
 expect_trouble "osprof compare: two profiles are compared, not 3; $see" compare a b c
+expect_trouble "osprof compare: @1 is compared with what? Name a second profile, as in osprof compare @2 @1; $see" compare @1
+expect_trouble "osprof: cannot open no/such: No such file or directory; two profiles are expected, two sets of them with -- \
+between, or a directory that 'osprof run --vs' has kept runs in" compare no/such
 expect_trouble "osprof compare: --within takes one profile, not 2; $see" compare --within a b
 expect_trouble "osprof compare: only one of the profiles can be standard input; $see" compare - -
 expect_trouble "osprof compare: --method must be FARMOVER, EARTHMOVER, TOTOPS, TOTLAT, CHISQUARE, GROUPOPS or GROUPLAT, not 'KS'; $see" compare --method KS a b
 expect_trouble "osprof compare: --threshold does not go with --within, which looks at one profile; $see" \
     compare --within --threshold 1 a
-expect_trouble "osprof compare: --quiet, --ascii, --no-labels and --width do not go with --json; $see" compare --json -q a b
+expect_trouble "osprof compare: --quiet, --ascii, --color, --no-labels and --width do not go with --json; $see" compare --json -q a b
+expect_trouble "osprof compare: --quiet, --ascii, --color, --no-labels and --width do not go with --json; $see" compare --json --color never a b
 for number in -1 nan inf 0x10 "" " 1" 101 1e99 one; do
     expect_trouble "osprof compare: --threshold must be a number from 0 to 100, not '$number'; $see" \
         compare "--threshold=$number" a b
@@ -234,16 +238,16 @@ expect_trouble "osprof compare: option '--apart' needs an argument; $see" compar
 
 # Thresholds: of the score alone, at and above it.
 profile octave 'OP_READ 100 100000' ' 0 0 0 0 0 0 0 0 0 100'
-expect_verdict alike some.osprof octave.osprof # an octave is noise
+expect_verdict "no change" some.osprof octave.osprof # an octave is noise
 expect_verdict score --method EARTHMOVER some.osprof octave.osprof
-expect_verdict alike --method EARTHMOVER --threshold 1 some.osprof octave.osprof
+expect_verdict "no change" --method EARTHMOVER --threshold 1 some.osprof octave.osprof
 expect_verdict score --method EARTHMOVER --threshold 0.99 some.osprof octave.osprof
 expect_verdict similar --method EARTHMOVER --similar 60 some.osprof octave.osprof
 expect_verdict score --method EARTHMOVER --min-calls 101 some.osprof octave.osprof # few calls, but all of the latency
 profile far 'OP_READ 100 200000' ' 0 0 0 0 0 0 0 0 0 0 100'
 expect_verdict score some.osprof far.osprof
 expect_verdict score --score-only --threshold 0.24 some.osprof far.osprof
-expect_verdict alike --score-only --threshold 0.25 some.osprof far.osprof
+expect_verdict "no change" --score-only --threshold 0.25 some.osprof far.osprof
 # Failures are reported if their number changed, and make no difference.
 profile failing '# failed: READ EIO 3 ENOENT 1' 'OP_READ 100 50000' ' 0 0 0 0 0 0 0 0 100'
 expect 0 compare --all --ascii failing.osprof some.osprof
@@ -336,8 +340,8 @@ expect_trouble "osprof compare: --verbose does not go with sets of runs; see 'os
 
 profile many 'OP_READ 500 250000' ' 0 0 0 0 0 0 0 0 500'
 expect_verdict totals some.osprof many.osprof
-expect_verdict alike --apart 80 some.osprof many.osprof
-expect_verdict alike --score-only some.osprof many.osprof
+expect_verdict "no change" --apart 80 some.osprof many.osprof
+expect_verdict "no change" --score-only some.osprof many.osprof
 expect_verdict score --method totops some.osprof many.osprof
 
 # ---- data=passthrough: what the kernel did by itself is not gone

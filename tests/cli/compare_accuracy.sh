@@ -1,5 +1,5 @@
 #!/bin/bash
-# osprof compare is not wrong more often than docs/compare-accuracy.md says: the scores of the pairs that judge it, anew.
+# osprof compare is not wrong more often than docs/internals/compare-accuracy.md says: the scores of the pairs that judge it, anew.
 . "$(dirname "$0")/lib.sh"
 
 need python3
@@ -8,9 +8,9 @@ accuracy() {
     python3 -B "$root/bench/compare-accuracy" "$@"
 }
 
-accuracy check "$root/docs/compare-accuracy.md" >out || {
+accuracy check "$root/docs/internals/compare-accuracy.md" >out || {
     cat out >&2
-    fail "osprof compare is wrong more often than docs/compare-accuracy.md says"
+    fail "osprof compare is wrong more often than docs/internals/compare-accuracy.md says"
 }
 
 # Labels the other way round are noticed, in a tenth of the pairs.
@@ -20,7 +20,7 @@ awk -F '\t' -v OFS='\t' 'NR == 1 || NR % 10 == 2 { if (NR > 1) $2 = $2 == "same"
     corpus/pairs.tsv >wrong.tsv
 mv wrong.tsv corpus/pairs.tsv
 status=0
-accuracy check "$root/docs/compare-accuracy.md" corpus >out || status=$?
+accuracy check "$root/docs/internals/compare-accuracy.md" corpus >out || status=$?
 assert_eq 1 "$status" "exit status for labels the other way round"
 assert_eq 4 "$(grep -c '^worse than documented: ' out)" "complaints about labels the other way round"
 
@@ -76,7 +76,7 @@ assert not longest
 print(noisy, end="")
 END
     fail "noise is put in wrongly"
-"$OSPROF" check noisy.osprof >out 2>&1 || fail "osprof does not take a run with noise for a profile: $(<out)"
+"$OSPROF" show --check noisy.osprof >out 2>&1 || fail "osprof does not take a run with noise for a profile: $(<out)"
 
 # Runs that are made up, with that noise: twice the latency is found.
 accuracy counts --trials 2 >out

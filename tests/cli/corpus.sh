@@ -50,11 +50,13 @@ read_version() { # DIR
         "$OSPROF" show "$name" >page || fail "no page of the $name of $1"
         [ -s page ] || fail "an empty page of the $name of $1"
     done
-    "$OSPROF" check profile >&2 || fail "osprof check finds fault with the profile of $1"
-    for command in show recover; do
+    "$OSPROF" show --check profile >&2 || fail "osprof show --check finds fault with the profile of $1"
+    for command in show "show --check" save; do
         status=0
-        "$OSPROF" "$command" live >page 2>said || status=$?
+        # shellcheck disable=SC2086 # words
+        "$OSPROF" $command live >page 2>said || status=$?
         assert_eq 2 "$status" "osprof $command of the live file of $1: status"
+        [ ! -s page ] || fail "osprof $command prints something of the live file of $1"
         grep -q "live file has version [0-9]*, expected [0-9]*: use the osprof that came with what wrote it" said ||
             fail "osprof $command of the live file of $1 says: $(cat said)"
     done

@@ -144,7 +144,7 @@ END
 # why_begins: osprof why, as $watcher, counts waits of $named and its descendants
 why_begins() {
     rm -f said
-    "$OSPROF" why -a --pid "$named" --work --json >out 2>said 7>&- &
+    "$OSPROF" why -a --pid "$named" --idle --json >out 2>said 7>&- &
     watcher=$!
     wait_until 60 grep -qs "is counted until Ctrl-C" said || fail "it does not begin: $(<said)"
 }

@@ -17,16 +17,15 @@ reason() {
     awk -v layer="$1" 'found { print; exit } $1 == layer { found = 1 }' out | sed 's/^ *//'
 }
 
-# diagnose STATUS: in out
+# diagnose STATUS: in out, a line for each text
 diagnose() {
     local wanted=$1 status=0
     shift
-    "$@" "$OSPROF" doctor >out 2>err || status=$?
+    "$@" "$OSPROF" doctor --width 1000 >out 2>err || status=$?
     assert_eq "$wanted" "$status" "exit status: $(<out)"
     assert_eq "" "$(<err)" "messages"
     assert_eq "user syscall fuse daemon fs block causes waits locks btf bpf perfmon lockdown cgroup io_uring faults" \
         "$(awk '/^[a-z]/ { print $1 }' out | xargs)" "rows"
-    ! awk 'length > 100' out | grep . || fail "lines are long"
 }
 
 libraries=$scratch/libraries
@@ -44,6 +43,32 @@ fi
 answers >of_root
 status_of_root=$status
 grep -qx 'user yes' of_root || fail "the library is there: $(<out)"
+
+# Texts go on in their column, as wide as is asked for.
+one_line() {
+    tr -s ' \n' ' ' <"$1"
+}
+for width in 40 80 1000; do
+    "$OSPROF" doctor --width "$width" >wide || [ $? = "$status" ] || fail "another exit status: $(<wide)"
+    [ "$(wc -L <wide)" -le "$width" ] || fail "lines of more than $width columns: $(<wide)"
+    assert_eq "$(one_line out)" "$(one_line wide)" "the words in $width columns"
+done
+assert_eq "$((18 + $(grep -c 'no$' of_root || true)))" "$(wc -l <wide)" "lines where all texts have room: $(<wide)"
+expect "$status_of_root" doctor -q
+[ ! -s out ] || fail "prints something in spite of --quiet"
+expect "$status_of_root" doctor --json
+python3 - of_root <<'END' || fail "JSON is not what the page says: $(<out)"
+import json, sys
+said = json.load(open("out"))
+rows = said["ways"] + said["needs_of_attach"]
+assert [[row["name"], "yes" if row["works"] else "no"] for row in rows] == [line.split() for line in open("of_root")], rows
+assert all(("why" in row) != row["works"] for row in rows), rows
+END
+if python=$(python_with jsonschema); then
+    "$python" "$tests_dir/../cli/validate.py" "$data/../../docs/lists.schema.json" out || fail "not by the schema"
+fi
+expect_trouble "osprof doctor: --json does not go with --calibrate, which keeps its file for people and programs; see 'osprof help doctor'" \
+    doctor --calibrate --json
 
 # Where attaching works, so does the layer, and the other way round.
 if "$OSPROF" attach -q --for 100ms / 2>err; then

@@ -8,7 +8,7 @@
 # ---- Calls
 
 expect_golden events-show events show recorded
-expect_golden events-show-narrow events show --width 80 --slower 39.5ms recorded
+expect_golden events-show-narrow events show --width 80 --slow 39.5ms recorded
 lines() { # lines COUNT ARGUMENT...: so many calls are shown
     local wanted=$1
     shift
@@ -35,20 +35,44 @@ expect 0 events profile -o made recorded
 assert_eq "osprof: note: resets and rotations make 2 spans in recorded, and this is the last one; --span N makes a profile of \
 another, --all of all calls" "$(<"$scratch/err")" "message about spans"
 grep -qx 'OP_READ 80 1640000000' made || fail "after the reset: $(<made)"
-expect 0 check made
+expect 0 show --check made
 assert_eq 644 "$(stat -c %a made)" "mode of what has no paths"
 expect 0 events profile --all recorded
 assert_eq "" "$(<"$scratch/err")" "message about spans with --all"
 grep -qx 'OP_READ 120 2460000000' "$scratch/out" || fail "of all: $(<"$scratch/out")"
 expect 0 events profile --span 1 --by program+file --interval 100ms --joint read:offset --resolution 4 -o made recorded
 assert_eq "" "$(<"$scratch/err")" "message about spans with --span"
-expect 0 check made
+expect 0 show --check made
 assert_eq 600 "$(stat -c %a made)" "mode of what has paths"
 expect 0 show --by file made
 grep -q '/sub/file' "$scratch/out" || fail "files: $(<"$scratch/out")"
 expect 0 show --joint made
 expect 0 events profile --path /sub --from +2s --to +2.5s recorded
 grep -qx '# elapsed: 500000000' "$scratch/out" || fail "a part of the time: $(<"$scratch/out")"
+
+# A file that is there: a profile is kept as .old, anything else stays as it is.
+cp made first
+expect 0 events profile --all -o made recorded
+cmp first made.old || fail "the profile that was there is not in made.old"
+assert_eq 600 "$(stat -c %a made.old)" "mode of what has paths, and is old"
+echo text >text
+kept="it is there, and is no result of osprof; --force replaces it"
+expect_trouble "osprof: cannot write text: $kept" events profile --all -o text recorded
+expect_trouble "osprof: cannot write text: $kept" events export -o text recorded
+assert_eq text "$(<text)" "a file that is no result"
+expect 0 events export --force -o text recorded
+grep -q READ text || fail "--force does not replace the file: $(<text)"
+[ ! -e text.old ] || fail "the file that --force replaces is kept"
+expect 0 events export --format chrome -o text recorded
+grep -q '^start_ns,' text.old || fail "exported calls are no result, and are not kept"
+
+# Without a call that is as asked for there is no file.
+for command in "profile --op WRITE" "export --op WRITE" "export --format chrome --pid 1"; do
+    # shellcheck disable=SC2086 # words
+    expect 1 events $command -o none recorded
+    assert_eq "osprof: no call in recorded is as asked for" "$(<"$scratch/err")" "message of osprof events $command"
+    [ ! -e none ] || fail "osprof events $command writes a file"
+done
 
 # ---- Other programs
 
@@ -86,9 +110,14 @@ fi
 # ---- What cannot be
 
 expect_trouble "osprof: 'nonsense' is not a command of osprof events; 'osprof help events' lists them" events nonsense
-expect_trouble "osprof events show: one FILE is expected; see 'osprof help events show'" events show
-expect_trouble "osprof events show: --slower must be a time like 10ms or 1.5s, not 'x'; see 'osprof help events show'" \
-    events show --slower x recorded
+expect_trouble "osprof: 'merge' is not a command of osprof events; 'osprof help events' lists them" events merge -o x recorded
+for command in show profile export; do
+    expect_trouble "osprof events $command: an events FILE is expected, or several; see 'osprof help events $command'" events "$command"
+done
+expect_trouble "osprof events show: --slow x: must be a time such as 10ms or 1.5s; see 'osprof help events show'" \
+    events show --slow x recorded
+expect_trouble "osprof events show: --slow 10: the unit is missing: such as 10ms, or 10s; see 'osprof help events show'" \
+    events show --slow 10 recorded
 expect_trouble "osprof events show: --from must be a time like 2026-11-25T18:20:00Z or +1.5s, not '25'; see 'osprof help \
 events show'" events show --from 25 recorded
 expect_trouble "osprof events profile: --joint 'WRITE:size': there is no such operation in the file; see 'osprof help events \
@@ -99,7 +128,9 @@ status=0
 timeout 20 "$OSPROF" events show /dev/zero >out 2>err || status=$?
 assert_eq 2 "$status" "what has no end, and is no events file"
 expect 2 events show "$data/show-grep.osprof"
-grep -q '^osprof: cannot read events ' "$scratch/err" || fail "message: $(<"$scratch/err")"
+assert_eq "osprof: cannot read events $data/show-grep.osprof: it is a profile: osprof show $data/show-grep.osprof" \
+    "$(<"$scratch/err")" "message about a profile"
+expect_trouble "osprof: recorded is no profile, but a file of events: osprof events profile recorded makes one" show recorded
 
 # A file that is cut off anywhere: what is whole is read, and that something is missing is said.
 size=$(stat -c %s recorded)
@@ -127,7 +158,7 @@ expect 0 events show odd_times
 assert_eq 5 "$(grep -c MKDIR "$scratch/out")" "calls that are shown"
 assert_eq "osprof: odd_times: 2 calls have impossible times: more than an hour before or after all else in it" "$(<"$scratch/err")" \
     "what is said of impossible times"
-for command in profile "profile --interval 1ms" export "export --format chrome" "export --format perfetto" "merge -o merged"; do
+for command in profile "profile --interval 1ms" export "export --format chrome" "export --format perfetto"; do
     status=0
     # shellcheck disable=SC2086 # words
     timeout 20 "$OSPROF" events $command odd_times >"$scratch/out" 2>"$scratch/err" || status=$?

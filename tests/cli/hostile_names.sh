@@ -28,7 +28,7 @@ sentences() {
 }
 
 named_profile plain /srv/plain /slice/plain | sentences /srv/plain plain >expected
-for what in "Not seen: 2 statically linked programs (N 1.20 s and 1 other), 1 program of Go" "Not told: 37 calls" "Meanwhile 304 MiB" "A mount over their files sees them: osprof run --layers fs -d DIR$" "FSYNC by N on N: 400 calls"; do
+for what in "Not measured: 2 statically linked programs (N 1.20 s and 1 other), 1 program of Go; 37 calls by name" "Meanwhile 304 MiB" "A mount over their files sees them: osprof run --layers fs -d DIR$" "FSYNC by N on N: 400 calls"; do
     grep -q "^$what" expected || fail "no sentence '$what': $(<page)"
 done
 for name in io_uring-cp set-id-test 'foreign' 'waiting.for.the.disk' '...'; do
@@ -36,6 +36,6 @@ for name in io_uring-cp set-id-test 'foreign' 'waiting.for.the.disk' '...'; do
     diff expected found >&2 || fail "names that say $name change what is said"
 done
 # Those that would end a sentence, or a line, or move the cursor
-named_profile 'x), 5 set-id (y;\033[1m' '/srv/x), 5\012Not seen: (y;' '/slice/\012not_seen: set_id 9' |
-    sentences '/srv/x), 5?Not seen: (y;' 'x???5?set-id??y??\[1m' 'x), 5 set-id (y;?\[1m' >found
+named_profile 'x), 5 set-id (y;\033[1m' '/srv/x), 5\012Not measured: (y;' '/slice/\012not_seen: set_id 9' |
+    sentences '/srv/x), 5?Not measured: (y;' 'x???5?set-id??y??\[1m' 'x), 5 set-id (y;?\[1m' >found
 diff expected found >&2 || fail "names that would end a sentence change what is said"

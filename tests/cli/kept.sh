@@ -31,11 +31,11 @@ commands() {
 # ---- Nothing is kept
 
 none="osprof: no result is kept yet: 'osprof run COMMAND' keeps what it measures; or name a profile"
-for command in show why plot 'show @1' 'show @2' 'show --list' compare 'compare --within' 'show --json' 'check @1'; do
+for command in show why plot 'show @1' 'show @2' 'show --list' compare 'compare --within' 'show --json' 'show --check @1'; do
     # shellcheck disable=SC2086 # several words
     expect_trouble "$none" $command
 done
-expect 2 merge -o sum @1 @2
+expect 2 save -o sum @1 @2
 grep -qxF "$none" err || fail "a missing result is merged: $(<err)"
 : >osprof.out
 expect_trouble "$none, such as osprof.out, which is here" show
@@ -47,7 +47,10 @@ rm osprof.out
 (umask 000 && keep cat "$lower/file")
 assert_eq "700 600" "$(stat -c %a "$kept" "$kept"/*.osprof | paste -sd ' ')" "modes"
 assert_eq "" "$(find "$kept" -type f ! -name '*.osprof')" "other files"
-expect 0 check @1
+expect 0 show --check @1
+expect 0 show --check
+expect 0 save @1
+cmp out "$kept"/*.osprof || fail "saved otherwise than it is kept"
 expect 0 show
 grep -qE "^osprof: @1 is the run of 20[0-9]{2}-[01][0-9]-[0-3][0-9] [0-9:]{8}: cat $lower/file\$" err || fail "not told which: $(<err)"
 assert_eq 1 "$(wc -l <err)" "lines of messages"
@@ -56,8 +59,8 @@ expect 0 show --json
 python3 -c 'import json, sys; assert json.load(open("out"))["labels"]["command"].startswith("cat ")' || fail "no JSON"
 expect 0 show @1 --csv
 expect 0 plot --gnuplot
-expect 1 why
-grep -qE "^osprof: nobody looked for slow calls in @1: run the command again, with the directory of its files: osprof run --layers fs -o slow=10ms -d /[^ ]+ -- cat $lower/file\$" err || fail "why does not take the last: $(<err)"
+expect 2 why
+grep -qE "^osprof: nobody looked for slow calls in @1: run the command again, with the directory of its files: osprof run --layers fs --slow 10ms -d /[^ ]+ -- cat $lower/file\$" err || fail "why does not take the last: $(<err)"
 expect_trouble "osprof: there is no @2: one run is kept, @1; 'osprof show --list' says which" compare
 expect_trouble "osprof: there is no @0: one run is kept, @1; 'osprof show --list' says which" show @0
 expect_trouble "osprof: there is no @1.1: that run has not so many directories that it profiled one by one" show @1.1
@@ -66,8 +69,8 @@ cp "$kept"/*.osprof ./@2
 expect 0 show ./@2
 assert_eq "" "$(<err)" "messages of a file"
 expect_trouble "osprof: there is no @2: one run is kept, @1; 'osprof show --list' says which" show @2
-expect 0 merge -o sum ./@2 @1
-expect 0 check sum
+expect 0 save -o sum ./@2 @1
+expect 0 show --check sum
 rm ./@2
 if ! is_without statistics; then
     echo no/such >./1
@@ -106,10 +109,25 @@ while read -r name time_listed; do
     grep -qF "osprof: $name is the run of ${time_listed%%  *}: ${time_listed#*  }" err || fail "another than is listed as $name: $(<err)"
 done < <(COLUMNS=500 "$OSPROF" show --list)
 COLUMNS=40 "$OSPROF" show --list | awk 'length > 40' | grep -q . && fail "wider than the screen"
-for arguments in @1 --json '--op READ' --ascii; do
+# The same for programs
+COLUMNS=500 expect 0 show --list
+cp out listed
+expect 0 show --list --json
+python3 - listed <<'END' || fail "JSON does not have what is listed: $(<out)"
+import json
+results = json.load(open("out"))["results"]
+listed = [line.rstrip("\n") for line in open("listed")]
+assert [f"{result['name']:4} {result['time']}  {result['run']}" for result in results] == listed and len(listed) == 10
+END
+if python=$(python_with jsonschema); then
+    "$python" "$tests_dir/../cli/validate.py" "$data/../../docs/lists.schema.json" out || fail "not by the schema of lists"
+fi
+for arguments in @1 '--op READ' '--layer fs' '--json @1' --csv; do
     # shellcheck disable=SC2086 # words
-    expect_trouble "osprof show: --list shows no profile: it goes alone; see 'osprof help show'" show --list $arguments
+    expect_trouble "osprof show: --list shows no profile: it goes alone, or with --json; see 'osprof help show'" show --list $arguments
 done
+expect 0 show --list --quiet
+assert_eq "" "$(<out)$(<err)" "a list with --quiet"
 # The clock is set back: a later run is later.
 future=$kept/21990101T000000.000000000Z.osprof
 mv "$(printf '%s\n' "$kept"/*.osprof | tail -n 1)" "$future"
@@ -138,11 +156,11 @@ while read -r -a words; do
     expect 0 "${words[@]:1}"
 done <next
 assert_eq ran "$(<ran)" "runs of the command"
-expect 0 run -p page.osprof cat "$lower/file"
+expect 0 run -o page.osprof cat "$lower/file"
 grep -q '^next  *osprof show --op [A-Z_]* page.osprof' err || fail "the page does not name the file: $(<err)"
-expect 0 run -q -p page.osprof cat "$lower/file"
+expect 0 run -q -o page.osprof cat "$lower/file"
 assert_eq "" "$(<err)" "a page in spite of -q"
-expect 0 run -p - true
+expect 0 run -o - true
 grep -q '^OSprof profile\|^# ' out || fail "no profile on standard output"
 grep -q 'elapsed' err || fail "no page beside it: $(<err)"
 "$OSPROF" show "$(printf '%s\n' "$kept"/*.osprof | tail -n 1)" >/dev/null || fail "what is kept is no profile"
@@ -199,7 +217,7 @@ if [ "$(id -u)" = 0 ]; then
     done
     for foreign in foreign foreign/link; do
         before=$(find foreign victim)
-        XDG_STATE_HOME=$scratch/$foreign expect 0 calibrate --quick
+        XDG_STATE_HOME=$scratch/$foreign expect 0 doctor --calibrate --quick
         grep -qxF "Saved in $HOME/.local/state/osprof/$(uname -n).calibration" out || fail "not saved at home: $(<out)"
         assert_eq "$before" "$(find foreign victim)" "what root calibrates in $foreign"
     done
@@ -266,7 +284,7 @@ if [ -w /dev/fuse ]; then
     grep -q "^osprof: @1.1 is the run of .*: cat one/file, in $scratch/one\$" err || fail "not told which directory: $(<err)"
     expect 0 show --layer user @2
     # Mounts over the place of what is kept do not see it, and it is not lost.
-    expect 0 run --layers fs -q -d "$state" -p profile -- ls "$state"
+    expect 0 run --layers fs -q -d "$state" -o profile -- ls "$state"
     expect 0 show
     grep -q ': ls ' err || fail "not kept below a mount: $(<err)"
     ! grep -q '^OP_CREATE' profile || fail "keeping a result was counted"

@@ -25,8 +25,8 @@ expect_layer() {
     assert_eq "$calls" "$(sed 1d "$scratch/out" | cut -d , -f 7 | sort -u)" "calls of: $*"
     assert_eq "$message" "$(<"$scratch/err")" "message of: $*"
 }
-expect_layer 17 "osprof: run.osprof is a recording of user and fs: this is fs; --layer chooses another" run.osprof
-expect_layer 131 "osprof: no-fs.osprof is a recording of user and block: this is user; --layer chooses another" no-fs.osprof
+expect_layer 17 "osprof: run.osprof has the layers user and fs: this is fs; --layer chooses another" run.osprof
+expect_layer 131 "osprof: no-fs.osprof has the layers user and block: this is user; --layer chooses another" no-fs.osprof
 expect_layer 13 "" --layer block no-fs.osprof
 expect_layer 17 "" fs
 expect_layer 17 "" --layer fs fs
@@ -41,7 +41,7 @@ expect 0 show --ascii --width 60 run.osprof
 grep -q '^operation  layer' out || fail "no table: $(<out)"
 for option in --charts --buckets --no-labels --explain --op=READ --csv --metrics; do
     expect 0 show "$option" run.osprof
-    assert_eq "osprof: run.osprof is a recording of user and fs: this is fs; --layer chooses another" "$(<err)" "message of $option"
+    assert_eq "osprof: run.osprof has the layers user and fs: this is fs; --layer chooses another" "$(<err)" "message of $option"
 done
 # What to type next names the layer, also of a profile of some callers' calls, and works as it stands.
 {
@@ -55,31 +55,31 @@ expect 0 show --layer fs --of cc1 --op READ grouped.osprof
 
 expect 0 why run.osprof
 grep -q 'reading from the disk' out || fail "osprof why: $(<out)"
-expect 1 why --layer user run.osprof
+expect 2 why --layer user run.osprof
 expect 0 plot --gnuplot --layer user run.osprof
 grep -q 131 out || fail "osprof plot: $(<out)"
 
 # Two profiles, and sets of them: it is said once.
 cat user fs block >again.osprof
 expect 0 compare run.osprof again.osprof
-assert_eq "osprof: run.osprof is a recording of user and fs: this is fs; --layer chooses another" "$(<err)" "message of compare"
+assert_eq "osprof: run.osprof has the layers user and fs: this is fs; --layer chooses another" "$(<err)" "message of compare"
 cp again.osprof third.osprof
 expect 0 compare --brief run.osprof again.osprof -- third.osprof fs
-assert_eq "osprof: run.osprof is a recording of user and fs: this is fs; --layer chooses another" "$(<err)" "message of sets"
+assert_eq "osprof: run.osprof has the layers user and fs: this is fs; --layer chooses another" "$(<err)" "message of sets"
 expect 0 compare --layer user --brief run.osprof no-fs.osprof -- third.osprof user
 [ ! -s err ] || fail "osprof compare --layer: $(<err)"
 expect_trouble "osprof: no layer user in fs, which has fs" compare --layer user run.osprof fs
 
 # ---- All layers
 
-expect 0 check run.osprof fs
+expect 0 show --check run.osprof fs
 assert_eq $'run.osprof, layer user: consistent: 1 ops, 131 calls\nrun.osprof, layer fs: consistent: 1 ops, 17 calls\nfs: consistent: 1 ops, 17 calls' \
-    "$(<out)" "osprof check"
-expect 0 check --layer user run.osprof
-assert_eq "run.osprof: consistent: 1 ops, 131 calls" "$(<out)" "osprof check of a layer"
+    "$(<out)" "osprof show --check"
+expect 0 show --check --layer user run.osprof
+assert_eq "run.osprof: consistent: 1 ops, 131 calls" "$(<out)" "osprof show --check of a layer"
 sed 's/^OP_READ 17/OP_READ 18/' run.osprof >inconsistent
-expect 1 check inconsistent
-grep -qx 'inconsistent, layer fs: OP_READ: 18 calls, but 17 in buckets and 0 in flight' out || fail "osprof check: $(<out)"
+expect 1 show --check inconsistent
+grep -qx 'inconsistent, layer fs: OP_READ: 18 calls, but 17 in buckets and 0 in flight' out || fail "osprof show --check: $(<out)"
 
 for i in {1..8}; do
     cp again.osprof "host$i.osprof"
@@ -94,16 +94,16 @@ assert_eq "osprof: no layer daemon in host1.osprof, which has user, fs and block
 # ---- Files that are no recordings
 
 cat fs user fs >bad
-expect_trouble "osprof: bad is no recording: the layer fs is in it twice; 'osprof merge' adds profiles up" show bad
+expect_trouble "osprof: bad is no run of several layers: the layer fs is in it twice; 'osprof save' adds profiles up" show bad
 cat fs unnamed >bad
-expect_trouble "osprof: bad is no recording: one of its profiles does not say of which layer it is; add a line \"# layer: NAME\"" show bad
+expect_trouble "osprof: bad is no run of several layers: one of its profiles does not say of which layer it is; add a line \"# layer: NAME\"" show bad
 sed 's/node1/node2/' user | cat - fs >bad
-expect_trouble "osprof: bad is no recording: its layers are of different hosts: user of node2, fs of node1" check bad
+expect_trouble "osprof: bad is no run of several layers: its layers are of different hosts: user of node2, fs of node1" show --check bad
 grep -v '^# host' user | cat - fs >hostless
-expect 0 check hostless
+expect 0 show --check hostless
 for ((i = 0; i < 17; i++)); do layer "$i" 1; done
 cat {0..16} >bad
-expect_trouble "osprof: bad is no recording: it holds more profiles than there are layers" show bad
+expect_trouble "osprof: bad is no run of several layers: it holds more profiles than there are layers" show bad
 head -c -1 run.osprof >bad
 expect_trouble "osprof: bad is not a whole profile: it ends within a line, so it was cut short" show bad
 { printf '%s' "$(head -n 6 user)"; cat fs; } >bad # cut within a line, and another behind it
@@ -182,28 +182,28 @@ cat user fs >two
 expect_line "READ: the kernel's cache, or the end of a file, answered at least 87.0 % of 131 calls; at least 87.0 % of 393 µs that these calls took were in the kernel and FUSE (page cache, queues, waking up, what the mount adds)." show two
 layer fs 1000
 cat user fs >two
-expect_line "READ: fs took longer (3.00 ms) than user (393 µs): reading ahead goes on while nobody waits for it." show two
+expect_line "READ: lower took longer (3.00 ms) than libc (393 µs): reading ahead goes on while nobody waits for it." show two
 # two_reads LAYER TOTAL ZEROS: two calls of READ, one bucket higher for each of the zeros
 two_reads() {
     printf '# osprof 1\n# layer: %s\n# clock: monotonic 1000000000 Hz\n# resolution: 1\n' "$1"
     printf 'OP_READ 2 %s\n 0 0 0 0 0 0 0 0 0 0 0%s 2\n' "$2" "$3"
 }
 { two_reads fuse 9000 ' 0'; two_reads queue 6000 ''; two_reads fs 4000 ''; } >three
-expect_line "READ: queue and fs took longer (10.0 µs) than fuse (9.00 µs): they are not of the same calls." show three
+expect_line "READ: queue and lower took longer (10.0 µs) than FUSE (9.00 µs): they are not of the same calls." show three
 { two_reads user 9000 ' 0'; two_reads fuse 4100 ''; two_reads queue 40000 ' 0 0 0'; } >three
-expect_line "; queue took longer (40.0 µs) than fuse (4.10 µs): they are not of the same calls." show three
+expect_line "; queue took longer (40.0 µs) than FUSE (4.10 µs): they are not of the same calls." show three
 layer fs 17 '# start: 2026-11-25T10:00:00Z' '# elapsed: 1000000000'
 layer user 131 '# start: 2026-11-25T09:00:00Z' '# elapsed: 1000000000'
 cat user fs >two
-expect_line "user and fs were taken at different times, so nothing is said of what stays between them." show two
-! grep -q 'waited' out || fail "says something of layers of different times: $(<out)"
+expect_line "libc and lower were taken at different times, so nothing is said of what stays between them." show two
+! grep -q 'that these calls took' out || fail "says something of layers of different times: $(<out)"
 layer user 131 '# start: 2026-11-25T10:00:00Z' '# elapsed: 60000000000'
 cat user fs >two
-expect_line "user and fs were not taken for equally long: what one has more may be of the time that it has more." show two
+expect_line "libc and lower were not taken for equally long: what one has more may be of the time that it has more." show two
 sed '/^# clock/d' fs | cat user - >two
 expect_line "51.0k cycles of unknown rate in 17 calls" show two
 printf '%s\n' '# osprof 1' '# layer: user' '# osprof 1' '# layer: fs' >two
-expect_line "user      0 cycles of unknown rate in 0 calls fs        0 cycles of unknown rate in 0 calls" show two
+expect_line "libc      0 cycles of unknown rate in 0 calls lower     0 cycles of unknown rate in 0 calls" show two
 expect 0 show --json two
 "$python" "$tests_dir/../cli/validate.py" "$data/../../docs/recording.schema.json" out || fail "not by the schema of recordings"
 layer user 131
@@ -220,8 +220,8 @@ expect_line "(at no other layer)" show two
     printf '# osprof 1\n# layer: fs\n# clock: monotonic 1000000000 Hz\nOP_OPEN 1 20000\n-\nOP_READ 64 43000000\n-\n'
 } >mapped
 expect 0 show mapped
-assert_eq $'READ\nOPEN\nMMAP' "$(sed -n '/^operation/,/^own/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"
-expect_line "82.2 % of 52.3 ms at the layer fuse were in the lower file system and below it" show mapped
+assert_eq $'READ\nOPEN\nMMAP' "$(sed -n '/^operation/,/^self/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"
+expect_line "82.2 % of 52.3 ms at the layer FUSE were in the lower file system and below it" show mapped
 
 # ---- What is in other rows, and bounds
 
@@ -257,7 +257,7 @@ ns_layer block FLUSH 31 1000 WRITE 94 5000000 >>synced
 expect_line "FSYNC: 88.9 % of 9.00 ms that these calls took were in the lower file system and below it, where disks took 5.00 ms for WRITEs of these" show synced
 ns_layer fs WRITE 31 9000000 >synced
 ns_layer block FLUSH 31 4000000 WRITE 31 3000000 >>synced
-expect_line "WRITE: at least 66.7 % of 9.00 ms at the layer fs were in the lower file system (its cache, locks, journal), or in FLUSHs, which took 4.00 ms in all" show synced
+expect_line "WRITE: at least 66.7 % of 9.00 ms at the layer lower were in the lower file system (its cache, locks, journal), or in FLUSHs, which took 4.00 ms in all" show synced
 # RELEASEDIR is not waited for; and requests that are more than the calls are of others, too.
 ns_layer user READDIR 9 9000000 GETXATTR 65 9000000 OPEN 9 9000000 >several
 ns_layer fs READDIR 3 5000000 GETXATTR 71 5000000 OPEN 9 5000000 >>several
@@ -280,14 +280,14 @@ ns_layer user READ 7 900000 >busy
 ns_layer fs READ 7 500000 >>busy
 ns_layer block READ 7 400000 WRITE 1000 9000000000 DISCARD 12 9000000000 >>busy
 expect_line "READ: at least 44.4 % of 900 µs that these calls took were in the kernel and FUSE (page cache, queues, waking up, what the mount adds), and at most 44.4 % at the disk." show busy
-assert_eq $'READ\nWRITE\nDISCARD' "$(sed -n '/^operation/,/^own/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"
+assert_eq $'READ\nWRITE\nDISCARD' "$(sed -n '/^operation/,/^self/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"
 
 # What a disk alone has comes last, also if it took longer than what programs called.
 ns_layer user FSYNC 40 1390000000 LSEEK 2 3000 >flushed
 ns_layer fs FSYNC 40 1380000000 >>flushed
 ns_layer block FLUSH 80 1500000000 >>flushed
 expect 0 show flushed
-assert_eq $'FSYNC\nLSEEK\nFLUSH' "$(sed -n '/^operation/,/^own/s/^\([A-Z]\+\) .*/\1/p' out)" "the order beside a disk"
+assert_eq $'FSYNC\nLSEEK\nFLUSH' "$(sed -n '/^operation/,/^self/s/^\([A-Z]\+\) .*/\1/p' out)" "the order beside a disk"
 
 # A read at the end of a file asks nobody: where bytes are known they are counted.
 read_layer() {
@@ -329,10 +329,10 @@ expect_line "LOCK: 99.2 % of 1.21 s that these calls took were in the lower file
 # Not all that a layer has more is read ahead.
 ns_layer user READ 3 289000 MMAP 1 1000 | sed '2a # not_seen: static 1' >unseen
 ns_layer fuse READ 66 1830000 OPEN 14 263000 >>unseen
-expect_line "READ: fuse took longer (1.83 ms) than user (289 µs): reading ahead goes on while nobody waits for it; files were mapped, too, which are read without a call; user does not see 1 statically linked program." show unseen
+expect_line "READ: FUSE took longer (1.83 ms) than libc (289 µs): reading ahead goes on while nobody waits for it; files were mapped, too, which are read without a call; libc does not measure 1 statically linked program." show unseen
 ns_layer user READ 3 289000 OPEN 1 100000 >unseen
 ns_layer fuse READ 66 1830000 OPEN 14 263000 >>unseen
-expect_line "READ: fuse took longer (1.83 ms) than user (289 µs): reading ahead goes on while nobody waits for it." show unseen
+expect_line "READ: FUSE took longer (1.83 ms) than libc (289 µs): reading ahead goes on while nobody waits for it." show unseen
 
 # A daemon may have a cache of its own, and there need not be a file system below it.
 ns_layer daemon READ 71 9000000 >cached

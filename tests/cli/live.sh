@@ -31,7 +31,7 @@ shown() {
     sed -n "s/^$1 *//p" "$scratch/out"
 }
 
-expect 0 recover
+expect 0 save --list
 grep -q '^ *PID' "$scratch/out" || # root may have others, in /run
     grep -q "^No live files in $live_dir or /" "$scratch/out" || fail "does not say where it looked"
 
@@ -48,31 +48,49 @@ for name in hung ./hung/ "$scratch/lower/../hung" hung/.control; do
     grep -q 'no call has ended yet' "$scratch/out" || fail "FSYNC has an histogram"
     assert_eq 7 "$(awk '$1 == "READ" && NF > 1 { print $2 }' "$scratch/out")" "calls of READ"
 done
-expect 0 check hung "$live"
+expect 0 show --check hung "$live"
 assert_eq 2 "$(grep -c ': consistent: 2 ops, 8 calls, 1 in flight$' "$scratch/out")" "consistent live files"
 expect 2 show hung/.osprof
 expect 2 show hung/deeper
 
 # The age of the call in flight grows.
 age() {
-    expect 0 recover "$live"
+    expect 0 save "$live"
     sed -n 's/^# call: FSYNC age \([0-9]*\) .*inode 131074 pid 4711$/\1/p' "$scratch/out"
 }
 first_age=$(age)
 second_age=$(age)
 [ "$second_age" -gt "$first_age" ] || fail "an age of $first_age, then $second_age"
 
-# Recovering what still runs: possible, with a warning; but not removing it.
-expect 0 recover -o now.out "$live"
-assert_eq "osprof: warning: process $recorder_pid still records into $live: the profile is as of now" \
-    "$(<"$scratch/err")" warning
-assert_eq 7 "$(profile_calls READ now.out)" "calls in the recovered profile"
+# Saving what still runs: possible, also by the name of the mount, whose process does not answer; but not removing it.
+expect 0 save -o now.out "$live"
+assert_eq "" "$(<"$scratch/err")" "messages about a file that is in use"
+assert_eq 7 "$(profile_calls READ now.out)" "calls in the saved profile"
+expect 0 save hung
+grep -qxF "osprof: hung does not answer: this is what its live file $live has, without intervals, joint profiles and groups" \
+    "$scratch/err" || fail "not told what is missing: $(<"$scratch/err")"
+assert_eq 7 "$(profile_calls READ out)" "calls in the profile of a mount that hangs"
 expect_trouble \
-    "osprof: process $recorder_pid still records into $live: not removed and nothing written; unmount first" \
-    recover --remove -o never.out "$live"
+    "osprof: process $recorder_pid still records into $live: nothing is written or removed; unmount first" \
+    save --remove -o never.out "$live"
 [ ! -e never.out ] || fail "written all the same"
-expect 0 recover
-grep -Eq "^ *$recorder_pid  recording  [0-9: -]{19}  $live  $scratch/hung$" "$scratch/out" || fail "not listed as recording"
+expect 0 save --list
+grep -Eq "^ *$recorder_pid  active     [0-9: -]{19}  $live  $scratch/hung$" "$scratch/out" || fail "not listed as active"
+
+# expect_listed STATE: for programs
+expect_listed() {
+    expect 0 save --list --json
+    python3 - "$1" "$recorder_pid" "$live" "$scratch/hung" <<'END' || fail "not listed as $1 in JSON: $(<"$scratch/out")"
+import json, sys
+state, pid, live, mount = sys.argv[1:]
+row, = [row for row in json.load(open("out"))["live_files"] if row["path"] == live]
+assert row["state"] == state and row["mount"] == mount and len(row["since"]) == 19, row
+assert not pid or row["pid"] == int(pid), row
+END
+    ! python=$(python_with jsonschema) || "$python" "$tests_dir/../cli/validate.py" "$data/../../docs/lists.schema.json" out ||
+        fail "not by the schema of lists: $(<"$scratch/out")"
+}
+expect_listed active
 
 # A symbolic link in the place of the live directory, or one that others can write to, is not believed.
 mv "$live_dir" "$scratch/elsewhere"
@@ -86,32 +104,40 @@ chmod 0700 "$live_dir"
 expect 0 show hung
 
 kill_recorder
-expect 0 recover
+expect 0 save --list
 grep -Eq "^ *[0-9]+  dead       [0-9: -]{19}  $live  $scratch/hung$" "$scratch/out" || fail "not listed as dead"
+expect_listed dead
 expect 2 show hung # nothing serves it any more
 expect 0 show "$live"
 assert_eq "left behind by process" "$(shown state | cut -d' ' -f1-4)" "state of a dead recorder's file"
-expect 0 check "$live"
+expect 0 show --check "$live"
 
 # To standard output, and over an older file; then the live file may go.
-expect 0 recover "$live"
+expect 0 save "$live"
 cp "$scratch/out" to-stdout
 [ ! -s "$scratch/err" ] || fail "warns of a dead recorder"
-expect 0 recover --output=now.out "$live"
+expect 0 save --output=now.out "$live"
 cmp now.out to-stdout
-expect 0 check now.out
-expect_trouble "osprof: cannot write profile no/such/dir: No such file or directory; the live file is untouched" \
-    recover --remove -o no/such/dir "$live"
-expect 0 recover --remove -o last.out "$live"
+expect 0 show --check now.out
+expect_trouble "osprof: cannot write no/such/dir: No such file or directory" save --remove -o no/such/dir "$live"
+status=0 # as on a full disk
+said=$( (trap '' XFSZ && ulimit -f 0 && "$OSPROF" save --remove -o never.out "$live" 2>&1) ) || status=$?
+assert_eq "2: osprof: cannot write never.out: File too large; the live file is untouched" "$status: $said" "what cannot be written"
+[ -e "$live" ] || fail "removed, and not written"
+expect 0 save --remove -o last.out "$live"
 cmp last.out to-stdout
 [ ! -e "$live" ] || fail "the live file is still there"
 
-expect_trouble "osprof: cannot recover last.out: not a live file; 'osprof recover' lists the live files" \
-    recover last.out
 mkfifo fifo # nobody is waited for
-expect_trouble "osprof: cannot recover fifo: not a live file; 'osprof recover' lists the live files" recover fifo
-expect_trouble "osprof: cannot recover $live: No such file or directory; 'osprof recover' lists the live files" \
-    recover "$live"
+for name in last.out fifo; do
+    expect_trouble "osprof: cannot remove $name: it is no live file; 'osprof save --list' lists them" \
+        save --remove -o never.out $name
+done
+expect_trouble "osprof: cannot save $live: No such file or directory; 'osprof save --list' lists the live files" \
+    save --remove -o never.out "$live"
+expect_trouble "osprof: cannot open profile $live: No such file or directory; a profile file, a mount point, a live \
+file, - or @1 is expected" save "$live"
+[ ! -e never.out ] || fail "written all the same"
 
 # What stands beside it goes with it only if it is called as osprof fuse calls it, and is the same user's, and of that
 # kind: a live file may have been put beside somebody else's socket.
@@ -123,10 +149,10 @@ beside() {
     : >"$1.ring"
 }
 beside "$live_dir/7-0"
-expect 0 recover --remove -o last.out "$live_dir/7-0.live"
+expect 0 save --remove -o last.out "$live_dir/7-0.live"
 assert_eq "" "$(ls "$live_dir")" "what is left"
 beside "$live_dir/server"
-expect 0 recover --remove -o last.out "$live_dir/server.live"
+expect 0 save --remove -o last.out "$live_dir/server.live"
 assert_eq "server.ring server.sock" "$(cd "$live_dir" && echo *)" "what stood beside a live file of another name"
 rm "$live_dir"/server.*
 beside "$live_dir/7-0"
@@ -137,25 +163,26 @@ if [ "$(id -u)" -eq 0 ]; then
     chown 65534 "$live_dir/7-0.sock"
     others="7-0.ring 7-0.sock"
 fi
-expect 0 recover --remove -o last.out "$live_dir/7-0.live"
+expect 0 save --remove -o last.out "$live_dir/7-0.live"
 assert_eq "$others" "$(cd "$live_dir" && echo *)" "what is somebody else's, or of another kind"
 rm "$live_dir"/7-0.*
 
 start_recorder "$live" "$scratch/hung" .control paused
 expect 0 show hung
 assert_eq "being recorded by process $recorder_pid, paused" "$(shown state)" "state of a paused recorder"
-expect 0 recover
+expect 0 save --list
 grep -Eq "^ *$recorder_pid  paused     " "$scratch/out" || fail "not listed as paused"
+expect_listed paused
 kill_recorder
 
 # One of another version is named beside those that can be read.
 old=$live_dir/old.live
 cp "$live" "$old"
 printf '\1' | dd of="$old" bs=1 seek=8 conv=notrunc status=none
-expect 0 recover
+expect 0 save --list
 grep -q "  $live  " "$scratch/out" || fail "the other is not listed"
 grep -Exq "osprof: cannot read $old: live file has version 1, expected [0-9]+: use the osprof that came with what wrote it" \
     "$scratch/err" || fail "one of another version is not named"
 rm "$live"
-expect 0 recover
+expect 0 save --list
 ! grep -q "^No live files" "$scratch/out" || fail "denies that there are live files"

@@ -31,7 +31,7 @@ cp "$data/compare-before.osprof" before.osprof
 "$TEST_PROGRAMS/count_syscalls" syscalls true 2>err || skip "programs cannot be traced"
 show_alone=$(calls show after.osprof)
 cp out shown_alone
-merge_alone=$(calls merge -o sum before.osprof after.osprof)
+save_alone=$(calls save -o sum before.osprof after.osprof)
 
 # Each is locked, as by a recorder, by this shell.
 coproc RECORDER { exec "$TEST_PROGRAMS/record" "$scratch/one.live" "$scratch/one" "$scratch/one.sock"; }
@@ -45,12 +45,13 @@ for ((i = 0; i < count; i++)); do
     exec {fd}<"$live_dir/$i.live"
     flock "$fd"
 done
-[ "$("$OSPROF" recover | grep -c "  recording  .* $live_dir/[0-9]*\.live  $scratch/one\$")" = "$count" ] ||
+[ "$("$OSPROF" save --list | grep -c "  active     .* $live_dir/[0-9]*\.live  $scratch/one\$")" = "$count" ] ||
     fail "not $count live files of recorders"
 
 expect_few "$calls_max" "$show_alone" "$(calls show after.osprof)" "osprof show of a file"
 cmp shown_alone out || fail "shows something else beside live files"
-expect_few $((2 * calls_max)) "$merge_alone" "$(calls merge -o sum before.osprof after.osprof)" "osprof merge of two"
+# Each of the two profiles is looked for, and whose result the file is that is written.
+expect_few $((3 * calls_max)) "$save_alone" "$(calls save -o sum before.osprof after.osprof)" "osprof save of two"
 # The paths of its calls in flight are asked for where its file says.
 expect_few $((2 * calls_max)) "$show_alone" "$(calls show --charts one)" "osprof show of a mount"
 grep -q "^mount *$scratch/one\$" out || fail "does not show the mount: $(<out)"

@@ -29,8 +29,8 @@ try_mount() {
     reads 13
     assert_eq 13 "$(shown_reads mnt)" "reads before the reset"
     assert_eq 13 "$(shown_reads link)" "reads through a symbolic link"
-    expect 0 check mnt
-    expect 0 reset "$1"
+    expect 0 show --check mnt
+    expect 0 ctl "$1" reset
     [ ! -s "$scratch/out" ] || fail "reset prints something"
     assert_eq 0 "$(shown_reads mnt)" "reads after the reset"
     reads 7
@@ -40,35 +40,47 @@ try_mount() {
 mount_osproffs "$lower" "$mnt"
 try_mount mnt
 assert_eq 7 "$(shown_reads mnt/.osprof)" "reads in the control file"
-expect_trouble "osprof: lower is not the mount point of an osproffs: there is no lower/.osprof" reset lower
+expect_trouble "osprof: lower is not the mount point of an osproffs: there is no lower/.osprof" ctl lower reset
 unmount_osproffs "$mnt"
 assert_eq 7 "$(profile_calls READ "$final_profile")" "reads in the final profile"
 
 # What is saved, and by whom it is named. The daemon was started elsewhere.
 try_saving() {
     reads 5
-    expect 0 rotate mnt first.osprof
+    expect 0 save --rotate mnt -o first.osprof
     [ ! -s "$scratch/out" ] || fail "rotate prints something"
     reads 3
-    expect 0 dump mnt "far/so far.osprof"
-    expect 0 rotate link way/second.osprof
+    expect 0 save mnt -o "far/so far.osprof"
+    expect 0 save --rotate link -o way/second.osprof
     assert_eq "5 3 3" "$(profile_calls READ first.osprof) $(profile_calls READ "far/so far.osprof") \
 $(profile_calls READ far/second.osprof)" "reads in spans and a dump"
     reads 2
-    expect 0 dump mnt
+    expect 0 ctl mnt dump
     assert_eq 2 "$(profile_calls READ final.osprof)" "reads in a dump to the place of the final profile"
-    expect_trouble "osprof: cannot rotate the profile of mnt into first.osprof: it is there already; choose a new name; \
-the profile is unchanged" rotate mnt first.osprof
-    expect_trouble "osprof: cannot rotate the profile of mnt into final.osprof: the final profile of the mount goes there; \
-choose another name; the profile is unchanged" rotate mnt final.osprof
-    expect_trouble "osprof: cannot rotate the profile of mnt into the next of its files: only a mount of osproffs with \
--o rotate names its files, so name one; the profile is unchanged" rotate mnt
-    expect_trouble "osprof: cannot rotate the profile of mnt into mnt/x: it lies in the mount itself; the profile is \
-unchanged" rotate mnt mnt/x
-    expect_trouble "osprof: cannot save the profile of mnt in far: Is a directory" dump mnt far
+    echo text >text
+    expect_trouble "osprof: cannot write text: it is there, and is no result of osprof; --force replaces it" \
+        save --rotate mnt -o text
+    assert_eq text "$(<text)" "a text of somebody"
+    expect 2 save --rotate mnt -o final.osprof
+    # The process shortens long names.
+    grep -Exq "osprof: mnt: rotate .* failed: the final profile goes there; name another file" err || fail "message: $(<err)"
+    expect_trouble "osprof: mnt: rotate: the file is missing: only mounts with -o rotate name their files; osprof save --rotate \
+MOUNT -o FILE names one" save --rotate mnt
+    expect_trouble "osprof: mnt: rotate $mnt/x: the file lies in the mount itself" save --rotate mnt -o mnt/x
+    expect_trouble "osprof: cannot write far: Is a directory" save mnt -o far
     assert_eq 2 "$(shown_reads mnt)" "reads since the last rotation"
-    expect 0 merge -o sum.osprof first.osprof far/second.osprof final.osprof
+    expect 0 save -o sum.osprof first.osprof far/second.osprof final.osprof
     assert_eq 10 "$(profile_calls READ sum.osprof)" "reads in the sum"
+    # An earlier result is kept, and both are whole.
+    expect 0 save --rotate mnt -o first.osprof
+    assert_eq "2 5" "$(profile_calls READ first.osprof) $(profile_calls READ first.osprof.old)" "reads in both"
+    expect 0 save --force --rotate mnt -o text
+    assert_eq 0 "$(profile_calls READ text)" "reads in a text that was replaced"
+    # osprof ctl writes no file, and names the command that does.
+    see="see 'osprof help ctl'"
+    expect_trouble "osprof ctl: 'osprof save --rotate mnt -o x' writes the profile to a file; $see" ctl mnt rotate x
+    expect_trouble "osprof ctl: 'osprof save mnt -o x' writes the profile to a file; $see" ctl mnt dump x
+    reads 2
 }
 
 mkdir far
@@ -122,17 +134,17 @@ exec 3<"$mnt/file"
 expect_trouble "osprof: cannot unmount $mnt: Device or resource busy; something still uses it ('fuser -vm' tells what)" \
     unmount mnt
 exec 3<&-
-expect 0 recover
+expect 0 save --list
 live=$(awk -v pid="$daemon_pid" '$1 == pid { print $5 }' out)
 kill -KILL "$daemon_pid"
 wait "$daemon_pid" || true
-dead="osprof: the osproffs that served mnt was killed; its profile is in $live: 'osprof recover' saves it, and \
+dead="osprof: the osproffs that served mnt was killed; its profile is in $live: 'osprof save' takes it from there, and \
 'osprof unmount' takes the mount away"
 expect_trouble "$dead" show mnt
 expect_trouble "$dead" top --batch mnt
-expect_trouble "$dead" reset mnt
-expect_trouble "osprof: $mnt is unmounted; its osproffs had been killed: the profile is in $live, and 'osprof recover' \
-saves it" unmount mnt
+expect_trouble "$dead" ctl mnt reset
+expect_trouble "osprof: $mnt is unmounted; its osproffs had been killed: its profile is in $live, and osprof save $live \
+-o FILE saves it" unmount mnt
 rm "$live"
 expect_trouble "osprof: cannot unmount lower: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them" unmount lower
 
@@ -145,11 +157,18 @@ wait "$daemon_pid" || true
 status=0
 timeout 20 "$OSPROF" unmount mnt 2>err || status=$?
 assert_eq 2 "$status" "status of osprof unmount of the upper one"
-live=$(sed -n "s|^osprof: $mnt is unmounted; its osproffs had been killed: the profile is in \(.*\), and .*|\1|p" err)
+live=$(sed -n "s|^osprof: $mnt is unmounted; its osproffs had been killed: its profile is in \(.*\), and .*|\1|p" err)
 rm "$live"
 expect 0 unmount mnt
 assert_eq "The profile is in $scratch/below." "$(<out)" "where the profile of the lower one is"
 wait "$below"
+
+# -q leaves the status.
+mount_osproffs -o profile="$scratch/unmounted" "$lower" "$mnt"
+expect 0 unmount -q mnt
+assert_eq "" "$(cat out err)" "what osprof unmount -q prints"
+[ -s unmounted ] || fail "no profile after osprof unmount -q"
+wait "$daemon_pid"
 
 # Where it takes long, since the mount is in another place too, a message says so.
 if is_root; then
@@ -159,8 +178,8 @@ if is_root; then
     "$OSPROF" unmount mnt >elsewhere.out 2>elsewhere.err &
     unmounting=$!
     wait_until 20 grep -q "lsns.*)$" elsewhere.err || fail "does not say what it waits for"
-    assert_eq "osprof: $mnt is unmounted; waiting for the profile until osproffs (process $daemon_pid) ends: it hangs, or is \
-also mounted elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')" "$(<elsewhere.err)" "what it waits for"
+    assert_eq "osprof: $mnt is unmounted; waiting until osproffs (process $daemon_pid) has written the profile; if it takes long: \
+it hangs, or is also mounted elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')" "$(<elsewhere.err)" "what it waits for"
     umount elsewhere
     wait "$unmounting" || fail "status $? of osprof unmount: $(<elsewhere.err)"
     assert_eq "The profile is in $scratch/unmounted." "$(<elsewhere.out)" "where the profile is"
@@ -176,7 +195,7 @@ expect_owner() { # EXPECTED PROFILE...
     done
 }
 mount_osproffs "$lower" "$mnt"
-expect 0 recover
+expect 0 save --list
 live=$(awk -v pid="$daemon_pid" '$1 == pid { print $5 }' out)
 expect_owner "" mnt mnt/.osprof "$live"
 cp mnt/.osprof copy
@@ -185,8 +204,8 @@ expect_owner "" copy
 # Others may look, not reset, and not unmount.
 if is_root && have setpriv && as_user true; then
     mount_osproffs -o allow_other "$lower" "$mnt"
-    assert_eq 2 "$(as_user "$OSPROF" reset "$mnt" 2>err >&2 || echo $?)" "status of another user's reset"
-    assert_eq "osprof: cannot write $mnt/.osprof: Permission denied; only who has CAP_SYS_ADMIN, and who mounted it unless that is root, may" "$(<err)" \
+    assert_eq 2 "$(as_user "$OSPROF" ctl "$mnt" reset 2>err >&2 || echo $?)" "status of another user's reset"
+    assert_eq "osprof: cannot write $mnt/.osprof: Permission denied; permitted: the user who mounted it, and processes with CAP_SYS_ADMIN" "$(<err)" \
         "message to another user"
     as_user "$OSPROF" show "$mnt" >/dev/null || fail "others cannot look"
     ! as_user "$OSPROF" unmount "$mnt" 2>err || fail "others can unmount"
@@ -226,10 +245,10 @@ dd if="$strange/file" of=/dev/null bs=512 count=1 iflag=direct status=none
 assert_eq 1 "$(shown_reads "$strange")" "reads of a mount with a newline in its name"
 grep -qF "new?line?[31m" out || fail "it is not named: $(head -n 3 out)"
 ! grep -q $'\e' out || fail "its name reaches the terminal"
-expect 0 recover
-grep -qF "new?line?[31m" out || fail "recover does not name it: $(<out)"
+expect 0 save --list
+grep -qF "new?line?[31m" out || fail "save --list does not name it: $(<out)"
 expect 0 top --batch --count 1 --delay 0.1 "$strange"
-expect 0 reset "$strange"
+expect 0 ctl "$strange" reset
 assert_eq 0 "$(shown_reads "$strange")" "reads after the reset"
 expect 0 unmount "$strange"
 assert_eq "The profile is in $scratch/strange.osprof." "$(<out)" "where the profile is"

@@ -44,6 +44,10 @@ expect 1 outliers odd
 assert_eq "node8.osprof: WRITE takes 3.05 times as long as that of its peers: 24.0 µs, theirs 7.69 µs (median of 39)
 node7.osprof: READ: 0.99 % of calls beyond 23.1 µs, most around 741 µs; peers 0 % (median of 39)" \
     "$(found | sort -r)" "outliers"
+for directory in rack odd; do
+    "$OSPROF" outliers -q "$directory" >out 2>err && status=0 || status=$?
+    assert_eq "$([ "$directory" = rack ] && echo 0 || echo 1) " "$status $(cat out err)" "status, and what is printed, with -q, of $directory"
+done
 expect 1 outliers --ascii odd
 grep -q ' 24.0 us, ' out || fail "not in ASCII"
 expect 1 outliers --at-least 1000 odd
@@ -102,7 +106,18 @@ for profiles in 9 3; do
     assert_eq 1 "$(found | wc -l)" "outliers among few"
 done
 
-# Where each operation takes much longer somewhere nothing can be found, and that is said.
+# What is found among few that differ is said: only much more than was asked for, or nothing.
+rm -rf few
+mkdir few
+for number in 1 2 3 4 5; do
+    profile "few/node$number.osprof" 10000 0
+done
+for op in 1:READ 2:READ 2:OPEN 3:OPEN 4:WRITE 5:WRITE; do
+    slower "few/node${op%:*}.osprof" "${op#*:}" 1
+done
+expect 0 outliers few
+grep -qE '^limit     with so few profiles, or such different ones, only latencies that differ by a factor of [0-9.]* or more are found$' out ||
+    fail "does not say what cannot be found: $(<out)"
 octaves=0
 for op in READ OPEN CREATE WRITE; do
     for number in 1 2 3; do
@@ -110,8 +125,8 @@ for op in READ OPEN CREATE WRITE; do
     done
 done
 expect 0 outliers few
-grep -q '^limit     with so few profiles, or such different ones, only latencies that differ by a factor of [0-9.,]* or more are found$' out ||
-    fail "does not say what cannot be found: $(<out)"
+grep -q '^limit     too few profiles, or too different ones, to find any outlier$' out ||
+    fail "does not say that nothing can be found: $(<out)"
 
 # ---- Peers
 
@@ -171,7 +186,7 @@ assert_eq "judged    160 operations of 40 profiles|outliers  0" "$(paste -sd '|'
 expect_trouble "osprof outliers: no profile given; see 'osprof help outliers'" outliers
 expect_trouble "osprof outliers: --at-least must be a number from 1.1 to 1000, not '1'; see 'osprof help outliers'" \
     outliers --at-least 1 odd
-expect_trouble "osprof: cannot judge the profiles: 2 are too few; an operation is judged that is in 3 of one layer" \
+expect_trouble "osprof: cannot judge 2 profiles: at least 3 of one layer with the same operation are needed" \
     outliers racks/fast1.osprof racks/fast2.osprof
 mkdir empty
 expect 2 outliers empty odd

@@ -21,16 +21,16 @@ assert_plain() {
         fail "a terminal obeys $1: $(cat -v "$1")"
 }
 
-expect 0 run -q --layers user -o by=file+program -p profile -- "$cat_here" "$lower/$name"
+expect 0 run -q --layers user --by file+program -o profile -- "$cat_here" "$lower/$name"
 assert_plain profile
 grep -qF '# file: 0 '"$lower"'/a\033[31m\302\233\342\200\256\342\200\217\342\201\246\342\200\213\357\273\277\377\134b' profile ||
     fail "no file of that name: $(cat -v profile)"
-expect 0 run -q --layers user -p labelled -- cat "$lower/$name"
+expect 0 run -q --layers user -o labelled -- cat "$lower/$name"
 assert_plain labelled
 grep -q '^# command: cat .*\\302\\233' labelled || fail "the command: $(grep command labelled)"
 
 # Copies are the same text.
-expect 0 merge -o merged profile profile
+expect 0 save -o merged profile profile
 assert_plain merged
 
 # Readers have the names.

@@ -97,6 +97,7 @@ python=$(python_with xml.dom.minidom) || skip "python3 is not installed"
 # expect_picture FILE: of the type that its suffix tells; that what is called SVG can be parsed is checked in the end
 mkdir to-be-parsed
 pictures=0
+mark='made by osprof plot'
 expect_picture() {
     local magic
     case $1 in
@@ -111,7 +112,7 @@ expect_picture() {
         ;;
     *.pdf)
         assert_eq '%PDF' "$(head -c 4 "$1")" "the beginning of $1"
-        assert_eq '%%EOF' "$(tail -n 1 "$1")" "the end of $1"
+        assert_eq '%%EOF' "$(grep -avx "% $mark" "$1" | tail -n 1)" "the end of $1"
         ;;
     esac
     [ "$(wc -c <"$1")" -gt 3000 ] || fail "$1 has $(wc -c <"$1") bytes only"
@@ -119,6 +120,25 @@ expect_picture() {
 
 png_size() {
     "$python" -c 'import struct, sys; print(*struct.unpack(">II", open(sys.argv[1], "rb").read(24)[16:]))' "$1"
+}
+
+# unmarked FILE FORMAT: prints what gnuplot has drawn, without what osprof adds, by which it knows its results again
+unmarked() {
+    case $2 in
+    svg)
+        assert_eq "<!-- $mark -->" "$(tail -n 1 "$1")" "the last line"
+        head -n -1 "$1"
+        ;;
+    png)
+        "$python" -c 'if True:
+            import sys, zlib
+            picture = open(sys.argv[1], "rb").read()
+            chunk = picture[33:73]
+            assert chunk[:36] == b"\0\0\0\x1ctEXtSoftware\0" + sys.argv[2].encode(), chunk
+            assert chunk[36:] == zlib.crc32(chunk[4:36]).to_bytes(4, "big")
+            sys.stdout.buffer.write(picture[:33] + picture[73:])' "$1" "$mark"
+        ;;
+    esac
 }
 
 for format in svg png pdf; do
@@ -135,7 +155,11 @@ for format in svg png pdf; do
         expect 0 plot "${options[@]}" --gnuplot -o "figure$number.$format" sampled.osprof
         mv out figure.gp
         gnuplot figure.gp
-        [ "$format" = pdf ] || cmp drawn "figure$number.$format"
+        if [ "$format" = pdf ]; then
+            assert_eq "% $mark" "$(tail -n 1 drawn)" "the last line of a PDF"
+        else
+            unmarked drawn "$format" | cmp - "figure$number.$format"
+        fi
         expect_picture "figure$number.$format"
     done
     expect 0 plot -o "overlay.$format" grep.osprof sampled.osprof
@@ -201,6 +225,7 @@ profile evil "# lower: $evil" '# clock: tsc 1000000000 Hz' '# interval: 100' 'OP
 expect 0 plot --gnuplot -o evil.svg evil.osprof
 mv out evil.gp
 gnuplot evil.gp
+rm evil.svg # drawn by hand, it is no result of osprof
 for figure in "" --timeline "--timeline --3d" --joint; do
     read -ra options <<<"$figure"
     expect 0 plot "${options[@]}" -o evil.svg evil.osprof
@@ -246,7 +271,7 @@ expect_not_so "osprof: nothing to plot: no call has ended in hung.osprof" plot h
 expect_not_so "osprof: nothing to plot: no call has ended in these profiles" plot hung.osprof hung.osprof
 expect_not_so "osprof: no call of NO has ended in grep.osprof; 'osprof show' lists the operations of a profile" \
     plot --op NO --op READ grep.osprof
-expect_not_so "osprof: no intervals in grep.osprof; osprof run or osproffs with -o interval=TIME records them" plot --timeline grep.osprof
+expect_not_so "osprof: no intervals in grep.osprof; osprof run --interval TIME or osproffs -o interval=TIME records them" plot --timeline grep.osprof
 expect_not_so "osprof: no joint profiles in grep.osprof; osproffs -o joint=OP:VALUE records them" plot --joint grep.osprof
 expect_not_so "osprof: no joint profiles of these operations in sampled.osprof; osproffs -o joint=OP:VALUE records them" \
     plot --joint --op WRITE sampled.osprof
@@ -266,13 +291,29 @@ recorder_pid=
 
 # ---- Trouble: the picture that was there stays
 
-echo precious >precious.svg
+# The picture of somebody else is not replaced, one by osprof is kept.
+echo precious >text.svg
+expect_trouble "osprof: cannot write text.svg: it is there, and is no result of osprof; --force replaces it" plot grep.osprof -o text.svg
+assert_eq precious "$(<text.svg)" "a text of somebody"
+expect 0 plot grep.osprof --force -o text.svg
+cmp all.svg text.svg
+for format in svg png pdf; do
+    expect 0 plot grep.osprof -o "kept.$format"
+    mv "kept.$format" earlier
+    cp earlier "kept.$format"
+    expect 0 plot sampled.osprof -o "kept.$format"
+    expect_picture "kept.$format"
+    cmp earlier "kept.$format.old" || fail "an earlier picture is not kept: $format"
+done
+precious='<?xml version="1.0"?><precious/><!-- made by osprof plot -->'
+echo "$precious" >precious.svg
 # expect_untouched MESSAGE ARGUMENT...: trouble, and nothing is changed or left behind
 expect_untouched() {
     local message=$1
     shift
     expect_trouble "$message" "$@" -o precious.svg
-    assert_eq precious "$(<precious.svg)" "the picture after: $message"
+    assert_eq "$precious" "$(<precious.svg)" "the picture after: $message"
+    [ ! -e precious.svg.old ] || fail "the picture is moved after: $message"
     [ -z "$(find . -name '.osprof*')" ] || fail "a temporary file is left after: $message"
 }
 
@@ -281,7 +322,7 @@ status=0
 env PATH="$scratch/empty" "$OSPROF" plot -o precious.svg grep.osprof 2>err || status=$?
 assert_eq "2 osprof: cannot plot: there is no gnuplot in the PATH (Debian: apt-get install gnuplot-nox); --gnuplot writes \
 the script for one elsewhere" "$status $(<err)" "without gnuplot"
-assert_eq precious "$(<precious.svg)" "the picture without gnuplot"
+assert_eq "$precious" "$(<precious.svg)" "the picture without gnuplot"
 
 # fake_gnuplot LINE...: a script in its place
 fake_gnuplot() {
@@ -315,10 +356,10 @@ expect_picture closed.svg
 if is_root; then
     mkdir full
     mount -t tmpfs -o size=64k tmpfs full
-    echo precious >full/x.svg
+    echo "$precious" >full/x.svg
     head -c 60000 /dev/zero >full/ballast || true
     expect_trouble "osprof: cannot write full/x.svg: No space left on device" plot grep.osprof -o full/x.svg
-    assert_eq "precious ballast x.svg" "$(<full/x.svg) $(find full -type f -printf '%f\n' | sort | paste -sd ' ')" \
+    assert_eq "$precious ballast x.svg" "$(<full/x.svg) $(find full -type f -printf '%f\n' | sort | paste -sd ' ')" \
         "a full disk"
     umount full
 fi
@@ -327,7 +368,7 @@ expected="a profile file, a mount point, a live file, - or @1 is expected"
 expect_untouched "osprof: cannot open profile no/such: No such file or directory; $expected" plot grep.osprof no/such
 for broken in "$data"/should-fail-*.osprof; do
     expect 2 plot -o precious.svg "$broken"
-    assert_eq precious "$(<precious.svg)" "the picture after $broken"
+    assert_eq "$precious" "$(<precious.svg)" "the picture after $broken"
 done
 expect_untouched "osprof: cannot plot bare.osprof over grep.osprof: only one of them tells its clock's rate, so they have \
 no common unit of time" plot grep.osprof bare.osprof
@@ -349,10 +390,12 @@ expect_trouble "osprof plot: --layers draws all layers, and --layer one$see" plo
 expect_trouble "osprof plot: --3d is a view of --timeline$see" plot --3d grep.osprof
 expect_trouble "osprof plot: --gnuplot writes the script to standard output; -o names the script's picture, which needs a \
 file$see" plot --gnuplot -o - grep.osprof
-for name in x x.jpg svg .svg/x ""; do
+for name in x x.jpg svg .svg/x; do
     expect_trouble "osprof plot: the format is told by the suffix, .svg, .png or .pdf; '$name' has none of them$see" \
         plot -o "$name" grep.osprof
 done
+expect 2 plot -o "" grep.osprof
+grep -q "^osprof plot: --output.* the name is missing.*$see$" err || fail "message about an empty name: $(<err)"
 for size in 1000 1000x 199x600 1000x20001 -1x600 1000x600x2 99999999999999999999x600 "" ax600 "1000x 600"; do
     expect_trouble "osprof plot: --size must be two numbers from 200 to 20000, as in 1000x600, not '$size'$see" \
         plot --size "$size" grep.osprof

@@ -138,9 +138,9 @@ def changed_ops(comparison):
     """Of each operation that changed: cells by title, and all its calls on both sides."""
     if "a_runs" in comparison:
         for op in comparison["ops"]:
-            if op["verdict"] not in ("alike", "undecided", "as the rest", "few calls"):
+            if op["verdict"] not in ("no change", "inconclusive", "as the rest", "few calls"):
                 calls = [round(op[side + "_calls"] * comparison[side + "_runs"]) for side in "ba"]
-                yield op["name"], {"mean, B/A": ratio(op["figures"]["mean"]), "usual, B/A": ratio(op["figures"]["usual"])}, calls
+                yield op["name"], {"mean, B/A": ratio(op["figures"]["mean"]), "typical, B/A": ratio(op["figures"]["typical"])}, calls
     else:
         for op in comparison["ops"]:
             if op["verdict"] == "changed":
@@ -160,6 +160,65 @@ def changed(page, comparison):
             assert shown == cell, f"{title} of {name}: {shown}, not {cell}"
         assert pictures[name] == calls, f"calls in the picture of {name}: {pictures[name]}, not {calls}"
     print(*(name for name, _, _ in ops))
+
+
+BAR_WIDTH = 480
+
+
+def bar_of_time(page, profile):
+    """The bar is as long as the wall time, or as all latency, and its parts are those of the table and of the profile. Prints
+    "part: time" of each, then what is said about the bar."""
+    section = page.section("wall")
+    is_wall = plain(next(section.find("h2")).text()).startswith("Where the wall time went")
+    picture = next(node for node in section.find("svg") if node.attributes["class"] == "parts")
+    assert "figures follow" in picture.attributes["aria-label"], picture.attributes
+    rects = list(picture.find("rect"))
+    widths = [float(rect.attributes["width"]) for rect in rects]
+    table = rows(next(section.find("table")))
+    assert table[0] == ["part", "time", "% of wall time" if is_wall else "% of latency"], table[0]
+    assert len(table) == 1 + len(rects), table
+    end = 0
+    for rect, width, (name, time, share) in zip(rects, widths, table[1:]):
+        assert abs(float(rect.attributes["x"]) - end) < 0.02, f"{name} begins at {rect.attributes['x']}, not at {end}"
+        assert rect.attributes["class"].startswith("part-") and "fill" not in rect.attributes
+        assert plain(rect.text()) == f"{name}: {time}, {share}", plain(rect.text())
+        assert share == f"{100 * width / BAR_WIDTH:.1f} %" or abs(float(share[:-2]) - 100 * width / BAR_WIDTH) < 0.06, share
+        end += width
+        print(f"{name}: {time}")
+    assert abs(end - BAR_WIDTH) < 0.05, f"the parts end at {end}"
+    totals = {op["op"]: op["total_cycles"] for op in profile["ops"] if op["total_cycles"]}
+    whole = profile["elapsed_cycles"] if is_wall else sum(totals.values())
+    named = [(name, width) for (name, _, _), width in zip(table[1:], widths) if name in totals]
+    others = sum(totals.values()) - sum(totals[name] for name, _ in named)
+    at_others = [row[0].endswith(" other operations") for row in table[1:]]
+    for name, width in named:
+        assert abs(width / BAR_WIDTH * whole - totals[name]) <= whole / 10000, f"{name}: {width} of {whole}"
+    assert named == sorted(named, key=lambda part: -totals[part[0]]), named
+    if any(at_others):
+        width = widths[at_others.index(True)]
+        assert table[1 + at_others.index(True)][0].split()[0] == str(len(totals) - len(named)), table
+        assert abs(width / BAR_WIDTH * whole - others) <= whole / 10000, f"others: {width} of {whole}"
+    else:
+        assert others == 0, f"{others} cycles of operations are not in the bar"
+    print(next(plain(node.text()) for node in section.find("p")))
+
+
+WORDS = ("p50", "p90", "p99", "p99.9", "mean", "max", "longest", "their p50", "% of latency", "self")
+
+
+def explained(page):
+    """Titles of columns that are terms are explained, and so is p50 in a line beside each table of operations. Prints how
+    many titles."""
+    titles = [cell for cell in page.root.find("th") if cell.attributes.get("scope") == "col"]
+    words = [cell for cell in titles if plain(cell.text()) in WORDS and cell.attributes.get("title") is not None]
+    for cell in titles:
+        is_of_bar = plain(cell.text()) == "% of latency" and "title" not in cell.attributes
+        assert plain(cell.text()) not in WORDS or is_of_bar or cell.attributes.get("title"), plain(cell.text())
+    for name in ("first", "operations"):
+        lines = [plain(node.text()) for node in page.section(name).find("p") if node.attributes.get("class") == "about"]
+        assert any("p50: half of the calls had at most this latency" in line for line in lines), lines
+        assert any("max: the longest call" in line for line in lines), lines
+    print(len(words))
 
 
 def blocks(script):
@@ -260,6 +319,11 @@ elif sys.argv[1] in ("same", "seen", "changed", "seen-changed"):
 elif sys.argv[1] in ("bars", "cells"):
     with open(sys.argv[3], encoding="utf-8") as file:
         (bars if sys.argv[1] == "bars" else cells)(parsed, file.read())
+elif sys.argv[1] == "bar":
+    with open(sys.argv[3], encoding="utf-8") as file:
+        bar_of_time(parsed, json.load(file))
+elif sys.argv[1] == "explained":
+    explained(parsed)
 elif sys.argv[1] == "text":
     print(plain(next(parsed.root.find("main")).text()))
 elif sys.argv[1] == "about":

@@ -112,8 +112,8 @@ mkdir own
 chown "$user_uid" own
 # shellcheck disable=SC2016
 load='cd "$1" && for i in 1 2 3 4 5 6 7; do echo $i >f$i; done; cat f*; rm f7'
-expect 0 run -q -d own -p profile --user "$name" -- sh -c "$load" sh "$scratch/own"
-expect 0 run -q -d own -p as-root -- sh -c "$load" sh "$scratch/own"
+expect 0 run -q -d own -o profile --user "$name" -- sh -c "$load" sh "$scratch/own"
+expect 0 run -q -d own -o as-root -- sh -c "$load" sh "$scratch/own"
 # counts PROFILE: calls of each operation
 counts() {
     awk '/^OP_/ { print $1, $2 } /^# by/ { exit }' "$1" | head -n 20
@@ -155,7 +155,7 @@ assert_eq "group:$other_uid:--x group::--- mask::--x other::--- user:$other_uid:
     "$(getfacl -cnp "$live_dir" | sort | xargs)" "rights of others"
 setfacl -b "$live_dir"
 # shellcheck disable=SC2016 # for the shell inside
-"$OSPROF" run -q -d own -p profile --user "$name" -- sh -c 'echo >begun; read -r line <begun; shift; cd "$1"; cat f1 >/dev/null' sh begun "$scratch/own" &
+"$OSPROF" run -q -d own -o profile --user "$name" -- sh -c 'echo >begun; read -r line <begun; shift; cd "$1"; cat f1 >/dev/null' sh begun "$scratch/own" &
 run_pid=$!
 read -r _ <begun
 expect 0 run -q --user "$name" -- true
@@ -167,14 +167,14 @@ assert_eq 700 "$(stat -c %a "$live_dir")" "mode of the directory after both"
 
 # A runtime directory that the user cannot reach gives nobody rights.
 mkdir -m 700 unreachable
-XDG_RUNTIME_DIR=$scratch/unreachable expect 0 run -q -d own -p profile --user "$name" -- sh -c "$load" sh "$scratch/own"
+XDG_RUNTIME_DIR=$scratch/unreachable expect 0 run -q -d own -o profile --user "$name" -- sh -c "$load" sh "$scratch/own"
 assert_eq "$(counts as-root)" "$(counts profile)" "calls where the runtime directory is out of reach"
 assert_eq 700 "$(stat -c %a unreachable/osprof)" "rights to a directory out of reach"
 
 # ---- Other layers, and several runs
 
 if [ -c /dev/fuse ]; then
-    expect 0 run --layers all -q -d own -p all --user "$name" -- sh -c "$load" sh "$scratch/own"
+    expect 0 run --layers all -q -d own -o all --user "$name" -- sh -c "$load" sh "$scratch/own"
     for layer in user fs; do
         grep -qx "# layer: $layer" all || fail "no layer $layer: $(grep '^# layer' all)"
     done
@@ -195,7 +195,7 @@ assert_eq "osprof: cannot run ./only-root: Permission denied" "$(<err)" "command
 # What is set-id is so for that user.
 cp /bin/true set-id
 chmod 4755 set-id
-expect 0 run -p - -q --user "$name" -- ./set-id
+expect 0 run -o - -q --user "$name" -- ./set-id
 grep -q '^# not_seen: set_id 1' out || fail "a set-id program is not told: $(grep '^# not_seen' out)"
-expect 0 run -p - -q -- ./set-id
+expect 0 run -o - -q -- ./set-id
 ! grep '^# not_seen' out || fail "for its owner it is none"

@@ -15,7 +15,7 @@ unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
 begin() {
     rm -f "$lower"/* "$scratch/profile"
     set -m # a job of its own, which can be stopped
-    "${interruptible[@]}" "$OSPROF" run --layers fs -o "${options:-cache=none,by=none}" -d "$lower" -p "$scratch/profile" -- bash -c "cd '$lower'; mkdir known-{1..7}; rmdir known-*; $1" \
+    "${interruptible[@]}" "$OSPROF" run --layers fs --by none --mount-option "${options:-cache=none}" -d "$lower" -o "$scratch/profile" -- bash -c "cd '$lower'; mkdir known-{1..7}; rmdir known-*; $1" \
         >"$scratch/out" 2>"$scratch/err" &
     run_pid=$!
     set +m
@@ -34,7 +34,7 @@ $(ps -o ppid,pid,stat,wchan:24,comm -p 2 --ppid 2 --deselect)"
 }
 
 assert_profile() {
-    "$OSPROF" check profile >&2 || fail "bad profile: $1"
+    "$OSPROF" show --check profile >&2 || fail "bad profile: $1"
     assert_eq "7 7" "$(profile_calls MKDIR profile) $(profile_calls RMDIR profile)" "MKDIR and RMDIR: $1"
 }
 
@@ -96,7 +96,7 @@ assert_said "osprof: the profile of $lower is recovered from the live file: it i
 
 rm "$lower/ready"
 status=0
-"$OSPROF" run --layers fs -o live=none -d "$lower" -q -p profile -- bash -c "touch $lower/ready; while ls $lower/ready; do sleep 0.1; done; exit 13" >out 2>err &
+"$OSPROF" run --layers fs --mount-option live=none -d "$lower" -q -o profile -- bash -c "touch $lower/ready; while ls $lower/ready; do sleep 0.1; done; exit 13" >out 2>err &
 run_pid=$!
 wait_until 60 test -e "$lower/ready" || fail "the command does not begin"
 kill -KILL "$(own_daemons)"
@@ -129,14 +129,14 @@ TZ=:$lower/zone begin "echo \$\$ >pid; $wait_for_ever"
 daemon=$(own_daemons)
 kill_osprof "$(<"$lower/pid")"
 live=$XDG_RUNTIME_DIR/osprof/$daemon.live
-assert_said "osproffs: cannot write profile standard output: Broken pipe; saved in $live (osprof recover $live)"
-expect 0 recover
+assert_said "osproffs: cannot write profile standard output: Broken pipe; saved in $live (osprof save $live)"
+expect 0 save --list
 grep -Eq "^ *$daemon  dead .* $live  $lower\$" "$scratch/out" || fail "not listed: $(<"$scratch/out")"
-expect 0 recover --remove -o profile "$live"
+expect 0 save --remove -o profile "$live"
 assert_profile "of a killed osprof"
 assert_nothing_left
 
-options=cache=none,by=none,live=none begin "echo \$\$ >pid; $wait_for_ever"
+options=cache=none,live=none begin "echo \$\$ >pid; $wait_for_ever"
 kill_osprof "$(<"$lower/pid")"
 sed -n '/^osproffs: # osprof 1$/,$ s/^osproffs: \(.\)/\1/p' "$scratch/err" >profile
 assert_profile "printed, for want of a live file"

@@ -41,7 +41,7 @@ mkfifo "$scratch/go-on"
 # left_by LAYERS NAME: runs it; the message and the header line are to name it
 left_by() {
     local layers=$1 name=$2 shown=${3:-$2} pid
-    expect 0 run --layers "$layers" -q -p "$scratch/profile" -- "$scratch/leave" "$scratch" "$name"
+    expect 0 run --layers "$layers" -q -o "$scratch/profile" -- "$scratch/leave" "$scratch" "$name"
     pid=$(cat "$scratch"/pids/*)
     grep -qxF "osprof: the command has ended, but not what it started: $shown $pid; what that does from here on is not in the profile: let the command wait for it" \
         "$scratch/err" || fail "not named, with the layers $layers: $(<"$scratch/err")"
@@ -55,7 +55,7 @@ left_by() {
 none_by() {
     local layers=$1
     shift
-    expect 0 run --layers "$layers" -q -p "$scratch/profile" -- "$@"
+    expect 0 run --layers "$layers" -q -o "$scratch/profile" -- "$@"
     ! grep -E 'has ended|still' "$scratch/err" "$scratch/profile" || fail "said of: $*"
 }
 
@@ -69,7 +69,7 @@ left_by user $'a\e[31m b' 'a?[31m b'
 # than is waited for.
 # shellcheck disable=SC2016 # for the shell below
 names_the_daemon() {
-    expect 0 run --layers user -q -p "$scratch/profile" -- bash -c '
+    expect 0 run --layers user -q -o "$scratch/profile" -- bash -c '
         { sleep 0.05; sleep 60 & echo $! >"$0/pids/daemon"; } >/dev/null 2>&1 &' "$scratch"
     wait_until 10 test -s "$scratch/pids/daemon"
     local named=1
@@ -90,7 +90,7 @@ grep -q '^still_running many [0-9]*, many' "$scratch/err" || fail "the page does
 end_outliving
 
 # Another run's are not this one's.
-expect 0 run --layers user -q -p "$scratch/profile" -- "$scratch/leave" "$scratch" other
+expect 0 run --layers user -q -o "$scratch/profile" -- "$scratch/leave" "$scratch" other
 none_by user true
 end_outliving
 
@@ -101,6 +101,6 @@ left_by fs outliving
 left_by user,fs outliving
 none_by fs sh -c 'sleep 0.05 & echo x >file; wait'
 # Who has cleared its environment is still in the namespace.
-expect 0 run --layers user,fs -q -p "$scratch/profile" -- env -i "PATH=$PATH" "$scratch/leave" "$scratch" bare
+expect 0 run --layers user,fs -q -o "$scratch/profile" -- env -i "PATH=$PATH" "$scratch/leave" "$scratch" bare
 grep -q 'not what it started: bare ' "$scratch/err" || fail "not named without its environment: $(<"$scratch/err")"
 end_outliving

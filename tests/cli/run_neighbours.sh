@@ -107,7 +107,7 @@ run_job() {
     exec 9<"$lower/lock"
     flock 9
     # shellcheck disable=SC2086 # several
-    (cd "$lower" && in_place "$whom" "$OSPROF" run $options -q -p "$scratch/out/profile" -- "$scratch/job" ${4:+bash -c "$4"}) 9<&- 2>"$scratch/err" &
+    (cd "$lower" && in_place "$whom" "$OSPROF" run $options -q -o "$scratch/out/profile" -- "$scratch/job" ${4:+bash -c "$4"}) 9<&- 2>"$scratch/err" &
     run_pid=$!
     wait_until 60 test -e "$scratch/begun/started" || fail "the job does not start: $(<"$scratch/err")"
     bash -c "$3" 9<&- &
@@ -203,7 +203,7 @@ assert_others written
 [[ $(told) == *"mostly for others"*"of the time"* && $(told) != *backupd* ]] || fail "page of another user: $(told)"
 
 if ! fuse_missing >/dev/null; then
-    run_job root "--layers fs -o flock -d $lower" "exec $scratch/backupd $lower/other"
+    run_job root "--layers fs --mount-option flock -d $lower" "exec $scratch/backupd $lower/other"
     assert_others written
     [[ $(label disk_other) == *backupd ]] || fail "beside a mount: '$(label disk_other)'"
 fi

@@ -54,7 +54,7 @@ follow() {
     shift
     rm -f "$scratch/attached" attach.err # of the one before
     # shellcheck disable=SC2016 # for the shell inside
-    env --default-signal=INT sh -c "osprof() { exec \"\$OSPROF\" \"\$@\" -p '$scratch/attached'; }; $command" >/dev/null 2>attach.err &
+    env --default-signal=INT sh -c "osprof() { exec \"\$OSPROF\" \"\$@\" -o '$scratch/attached'; }; $command" >/dev/null 2>attach.err &
     watcher=$!
     wait_until 60 grep -qs 'are counted' "attach.err" || fail "does not begin: $command: $(<attach.err)"
     "$@"

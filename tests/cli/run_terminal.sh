@@ -43,7 +43,7 @@ exit 9
 END
 
 # Ctrl-C: the terminal sends it to both. The command gets it once, and may go on; osprof waits for it.
-on_terminal "'$OSPROF' run --layers fs -d lower -q -p profile -- bash patient.sh; echo status \$?"
+on_terminal "'$OSPROF' run --layers fs -d lower -q -o profile -- bash patient.sh; echo status \$?"
 wait_until 60 test -e ready || fail "the command does not begin: $(<typed.out)"
 printf '\003' >&8
 wait_until 20 test -s caught || fail "Ctrl-C does not reach the command"
@@ -51,11 +51,11 @@ touch stop
 wait_until 20 printed 'status 9$' || fail "osprof did not wait for the command: $(<typed.out)"
 end_terminal
 assert_eq caught "$(<caught)" "how often the command got Ctrl-C"
-"$OSPROF" check profile >&2 || fail "bad profile"
+"$OSPROF" show --check profile >&2 || fail "bad profile"
 
 # One that does not handle it dies of it.
 rm -f ready stop
-on_terminal "trap : INT; '$OSPROF' run --layers fs -d lower -q -p profile -- sh -c 'touch ready; exec sleep 1000'; echo status \$?"
+on_terminal "trap : INT; '$OSPROF' run --layers fs -d lower -q -o profile -- sh -c 'touch ready; exec sleep 1000'; echo status \$?"
 wait_until 60 test -e ready || fail "the command does not begin: $(<typed.out)"
 printf '\003' >&8
 wait_until 20 printed 'status 130$' || fail "Ctrl-C does not end the command: $(<typed.out)"
@@ -63,7 +63,7 @@ end_terminal
 
 # Ctrl-Z stops both as one job of a shell, which can continue it.
 rm -f ready stop caught
-on_terminal "set -m; '$OSPROF' run --layers fs -d lower -q -p profile -- bash patient.sh; echo stopped \$?; touch stop; fg; echo status \$?"
+on_terminal "set -m; '$OSPROF' run --layers fs -d lower -q -o profile -- bash patient.sh; echo stopped \$?; touch stop; fg; echo status \$?"
 wait_until 60 test -e ready || fail "the command does not begin: $(<typed.out)"
 printf '\032' >&8
 wait_until 20 printed 'stopped 148$' || fail "Ctrl-Z does not stop it: $(<typed.out)"

@@ -32,7 +32,7 @@ profile=$scratch/home-user/profile
 cd "$lower"
 # shellcheck disable=SC2016
 identity='id -u; id -g; pwd; umask; grep -E "^(Uid|Gid|Cap|NoNewPrivs)" /proc/self/status; stat -f -c %T .'
-expect_as_user 0 run --layers fs -q -p "$profile" -- sh -c "$identity"
+expect_as_user 0 run --layers fs -q -o "$profile" -- sh -c "$identity"
 mv "$scratch/out" "$scratch/seen"
 as_ids "$user_uid" "$user_gid" 12345 sh -c "$identity" >"$scratch/expected"
 diff "$scratch/expected" "$scratch/seen" >"$scratch/differences" || true
@@ -53,7 +53,7 @@ chmod 1777 "$scratch/shared/sticky"
 chmod 0664 "$scratch/shared/for-group"
 chmod 0666 "$scratch/shared/for-all" "$scratch/shared/sticky/not-ours"
 cd "$scratch/shared"
-expect_as_user 0 run --layers fs -q -p "$profile" -- sh -c 'set -e
+expect_as_user 0 run --layers fs -q -o "$profile" -- sh -c 'set -e
     echo more >>for-group; echo more >>for-all; ! echo more >>for-root; ! chmod 0777 for-root
     mkdir new; echo new >new/file; ! rm sticky/not-ours; ! chown 0 for-all; rm for-all'
 assert_eq "12345 $user_uid" "$(stat -c %g new) $(stat -c %u new/file)" "owners of what is new"
@@ -64,23 +64,23 @@ cd "$scratch"
 # ---- Counts, several directories, the profile within, one within another
 
 cd "$lower"
-expect_as_user 0 run --layers fs -o cache=none -p ./profile -- sh -c 'mkdir known-1 known-2 known-3 known-4 known-5 known-6 known-7; rmdir known-1 known-2 known-3 known-4 known-5'
+expect_as_user 0 run --layers fs --mount-option cache=none -o ./profile -- sh -c 'mkdir known-1 known-2 known-3 known-4 known-5 known-6 known-7; rmdir known-1 known-2 known-3 known-4 known-5'
 assert_known_load profile
 assert_eq "$user_uid" "$(stat -c %u profile)" "the profile's owner"
 rmdir known-6 known-7
 # Two commands in turn: mounts are made and unmade several times in one namespace.
-expect_as_user 0 run --layers fs -o cache=none -p ./runs --repeat 2 --vs 'mkdir a && rmdir a && id -u' -- sh -c 'mkdir b && rmdir b'
+expect_as_user 0 run --layers fs --mount-option cache=none -o ./runs --repeat 2 --vs 'mkdir a && rmdir a && id -u' -- sh -c 'mkdir b && rmdir b'
 for run in a-01 a-02 b-01 b-02; do
     assert_eq "1 $user_uid" "$(profile_calls MKDIR "runs/$run.osprof") $(stat -c %u "runs/$run.osprof")" "MKDIR of $run, and whose it is"
 done
 rm -r runs
 mkdir a b
 chown "$user_uid" a b
-expect_as_user 0 run --layers fs -d a -d b -p "$profile" -- mkdir a/1 a/2 b/1
+expect_as_user 0 run --layers fs -d a -d b -o "$profile" -- mkdir a/1 a/2 b/1
 assert_eq "2 1" "$(profile_calls MKDIR "$profile.1") $(profile_calls MKDIR "$profile.2")" "MKDIR in two directories"
-expect_as_user 0 run --layers fs -d a -p "$profile" -- "$OSPROF" run --layers fs -d a -p "$profile.inner" -- mkdir a/3
+expect_as_user 0 run --layers fs -d a -o "$profile" -- "$OSPROF" run --layers fs -d a -o "$profile.inner" -- mkdir a/3
 assert_eq "1 1" "$(profile_calls MKDIR "$profile") $(profile_calls MKDIR "$profile.inner")" "MKDIR of a run within a run"
-expect_as_user 137 run --layers fs -q -p "$profile" -- sh -c 'kill -KILL $$'
+expect_as_user 137 run --layers fs -q -o "$profile" -- sh -c 'kill -KILL $$'
 cd "$scratch"
 assert_nothing_left
 
@@ -101,6 +101,6 @@ assert_eq "osprof: cannot make a user namespace: /proc/sys/user/max_user_namespa
 
 # Whom the container does not let have capabilities gets none in the namespace either.
 as_user unshare --user --map-root-user setpriv --bounding-set -all,+setfcap --inh-caps -all \
-    "$OSPROF" run --layers fs -d "$lower" -q -p "$profile" -- grep -E '^Cap(Prm|Eff|Bnd)' /proc/self/status >out
+    "$OSPROF" run --layers fs -d "$lower" -q -o "$profile" -- grep -E '^Cap(Prm|Eff|Bnd)' /proc/self/status >out
 assert_eq "0000000080000000" "$(awk '{ print $2 }' out | sort -u)" "capabilities of a root that has few"
 assert_nothing_left

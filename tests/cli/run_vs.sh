@@ -24,20 +24,24 @@ expect 125 run --layers fs --vs ' ' true
 assert_eq "osprof run: --vs needs a command; $see" "$(<err)" "no other command"
 expect 125 run --layers fs --vs true --vs true true
 assert_eq "osprof run: --vs can be given once; $see" "$(<err)" "two others"
-expect 125 run --layers fs --vs true -p - true
+expect 125 run --layers fs --vs true -o - true
 assert_eq "osprof run: standard output takes one profile, not 2; $see" "$(<err)" "two profiles to standard output"
 expect 125 run --layers fs --vs true
 assert_eq "osprof run: no command given; $see" "$(<err)" "no command"
 mkdir profile.b
-expect 125 run --layers fs --vs true -p profile true
+expect 125 run --layers fs --vs true -o profile true
 assert_eq "osprof: cannot write profile profile: Is a directory" "$(<err)" "a directory in the profile's place"
 rmdir profile.b
+echo precious >profile.b
+expect 125 run --layers fs --vs true -o profile true
+assert_eq "osprof: cannot write profile profile: it is there, and is no result of osprof; --force replaces it" "$(<err)" "a text in the profile's place"
+rm profile.b
 
 # ---- What is counted, saved and printed
 
 # OTHER is for a shell; both are in the mounts, and each in its own.
 cd "$lower"
-expect 0 run --layers fs -o cache=none -p "$scratch/profile" --vs 'mkdir one two three && stat -f -c %T .; echo "a  b" '"'x'" -- \
+expect 0 run --layers fs --mount-option cache=none -o "$scratch/profile" --vs 'mkdir one two three && stat -f -c %T .; echo "a  b" '"'x'" -- \
     sh -c 'rmdir one; mkdir four five six seven; stat -f -c %T .'
 cd "$scratch"
 assert_eq "fuseblk a b x fuseblk" "$(sed 's/^fuse$/fuseblk/; s/  */ /g' out | paste -sd ' ')" "output of both"
@@ -47,7 +51,7 @@ assert_eq 1 "$(calls profile.b RMDIR)" "RMDIR"
 assert_eq "# command: mkdir one two three && stat -f -c %T .; echo \"a  b\" 'x'" "$(grep command: profile.a)" "A's command"
 assert_eq "# command: sh -c rmdir one; mkdir four five six seven; stat -f -c %T ." "$(grep command: profile.b)" "B's command"
 assert_eq "" "$(grep runs: profile.a profile.b || true)" "number of runs, if one"
-"$OSPROF" check profile.a profile.b >&2 || fail "bad profiles"
+"$OSPROF" show --check profile.a profile.b >&2 || fail "bad profiles"
 # What is printed is what 'osprof compare' prints of the saved profiles, except their names.
 "$OSPROF" compare profile.a profile.b >compared || [ $? -eq 1 ] || fail "cannot compare"
 diff <(sed '1d; s/^A  .*: \([^:]* in \)/A \1/; s/^B  .*: \([^:]* in \)/B \1/' err) \
@@ -58,7 +62,7 @@ rmdir "$lower"/*
 rm profile.a profile.b
 assert_nothing_left
 
-# Without -p the comparison is all there is.
+# Without -o the comparison is all there is.
 expect 0 run --layers fs -d "$lower" --vs 'ls lower' -- true
 assert_eq "" "$(compgen -G "profile*" || true)" "files written"
 grep -q '^A         ls lower: ' err || fail "no comparison"
@@ -67,7 +71,7 @@ grep -q '^A         ls lower: ' err || fail "no comparison"
 
 # kept_calls SIDE OP: of all runs of a side, in the directory profile
 kept_calls() {
-    "$OSPROF" merge "$scratch/profile/$1"-*.osprof >"$scratch/kept" || fail "bad profiles"
+    "$OSPROF" save "$scratch/profile/$1"-*.osprof >"$scratch/kept" || fail "bad profiles"
     profile_calls "$2" "$scratch/kept"
 }
 
@@ -76,7 +80,7 @@ kept_calls() {
 echo 0 >"$lower/n"
 cd "$lower"
 # shellcheck disable=SC2016 # for the shells inside
-expect 0 run --layers fs --warmup 2 --repeat 3 -o cache=always -p "$scratch/profile" \
+expect 0 run --layers fs --warmup 2 --repeat 3 --mount-option cache=always -o "$scratch/profile" \
     --vs 'n=$(cat n); echo "A $n" >&2; mkdir a-$n; echo $((n + 1)) >n' -- \
     sh -c 'n=$(cat n); echo "B $n" >&2; mkdir b-$n c-$n; echo $((n + 1)) >new; mv new n'
 cd "$scratch"
@@ -115,26 +119,26 @@ for arguments in "--fail-on slower" "--fail-on slower --repeat 3" "--fail-on slo
 done
 rm -r few
 # A directory that holds something is not mixed with.
-expect 125 run --layers fs -d "$lower" --repeat 2 -p profile --vs true -- true
+expect 125 run --layers fs -d "$lower" --repeat 2 -o profile --vs true -- true
 assert_eq "osprof: cannot keep profiles in profile: it is not empty; name a new directory" "$(<err)" "a directory in use"
-expect_trouble "osprof: $lower holds no runs to compare: files a-*.osprof and b-*.osprof, as osprof run --vs --repeat -p writes them" \
+expect_trouble "osprof: $lower holds no runs to compare: files a-*.osprof and b-*.osprof, as osprof run --vs --repeat -o writes them" \
     compare "$lower"
 rm -r "${lower:?}"/* profile
 mkdir profile
 ln -s profile link
-expect 125 run --layers fs -d "$lower" --repeat 2 -p link --vs true -- true
+expect 125 run --layers fs -d "$lower" --repeat 2 -o link --vs true -- true
 grep -q '^osprof: cannot keep profiles in link: ' err || fail "says: $(<err)"
 rm link
-expect 125 run --layers fs -d "$lower" --repeat 1001 -p profile --vs true -- true
-expect 125 run --layers fs -d "$lower" --repeat 2 -p /no/such/profile --vs true -- true
+expect 125 run --layers fs -d "$lower" --repeat 1001 -o profile --vs true -- true
+expect 125 run --layers fs -d "$lower" --repeat 2 -o /no/such/profile --vs true -- true
 rmdir profile
 assert_nothing_left
 
 # ---- As many runs as are needed
 
 # Nothing is done, so that nothing is left to decide after the first look.
-expect 0 run --layers fs -d "$lower" --repeat auto -p profile --vs true -- true
-assert_eq "osprof: after 3 rounds all operations are decided" "$(head -n 1 err)" "the first look"
+expect 0 run --layers fs -d "$lower" --repeat auto -o profile --vs true -- true
+assert_eq "osprof: after 3 rounds no operation is inconclusive" "$(head -n 1 err)" "the first look"
 assert_eq 6 "$(find profile -type f | wc -l)" "profiles of 3 rounds"
 rm -r profile
 # What each run does twice as often as the one before is never decided.
@@ -142,19 +146,19 @@ rm -r profile
 doubling='n=$(($(cat "$0") * 2)); echo $n >"$0"; cd lower; while [ $n -gt 0 ]; do mkdir d; rmdir d; n=$((n - 1)); done'
 echo 10 >a-count
 echo 10 >b-count
-expect 0 run --layers fs -d "$lower" -o cache=none --repeat auto --max-repeat 4 --vs "sh -c '$doubling' a-count" -- sh -c "$doubling" b-count
+expect 0 run --layers fs -d "$lower" --mount-option cache=none --repeat auto --max-repeat 4 --vs "sh -c '$doubling' a-count" -- sh -c "$doubling" b-count
 assert_eq "after 3 rounds,after 4 rounds,no more rounds than 4 (--max-repeat)" \
     "$(sed -n 's/^osprof: \(after . rounds\|no more .*\).*/\1/p' err | paste -sd ,)" "looks"
 grep -q '^  MKDIR: ' err || fail "MKDIR is decided: $(<err)"
 grep -q '^A         4 runs: ' err || fail "no comparison of 4 runs: $(<err)"
 rm a-count b-count
 # The time is looked at between rounds.
-expect 0 run --layers fs -d "$lower" --repeat auto --max-time 1 --vs 'sleep 1' -- true
-assert_eq "osprof: no more rounds than 1: the time is up (--max-time)" "$(head -n 1 err)" "time"
+expect 0 run --layers fs -d "$lower" --repeat auto --for 1s --vs 'sleep 1' -- true
+assert_eq "osprof: no more rounds than 1: the time is up (--for)" "$(head -n 1 err)" "time"
 expect 125 run --layers fs --repeat auto true
 assert_eq "osprof run: --repeat auto needs --vs: a single command has nothing to decide; $see" "$(<err)" "auto alone"
-expect 125 run --layers fs --repeat 3 --max-time 1 --vs true true
-assert_eq "osprof run: --max-time is for --repeat auto; $see" "$(<err)" "a limit alone"
+expect 125 run --layers fs --repeat 3 --for 1s --vs true true
+assert_eq "osprof run: --for is for --repeat auto; $see" "$(<err)" "a limit alone"
 expect 125 run --layers fs --repeat often true
 assert_eq "osprof run: --repeat must be a number from 1 to 1000000 or auto, not 'often'; $see" "$(<err)" "a word"
 assert_nothing_left
@@ -167,24 +171,24 @@ expect 0 run --layers fs -d "$lower" --vs 'exit 3' -- true
 assert_eq "osprof: A (--vs) ended with status 3" "$(head -n 1 err)" "A's status"
 expect 4 run --layers fs -d "$lower" --vs 'exit 3' -- sh -c 'exit 4'
 # shellcheck disable=SC2016
-expect 5 run --layers fs -d "$lower" --repeat 4 -p profile --vs 'echo >>as; [ $(wc -l <as) -ne 2 ]' -- \
+expect 5 run --layers fs -d "$lower" --repeat 4 -o profile --vs 'echo >>as; [ $(wc -l <as) -ne 2 ]' -- \
     sh -c 'echo >>bs; [ $(wc -l <bs) -ne 3 ] || exit 5'
 assert_eq "osprof: A (--vs) ended with status 1, in one run at least" "$(head -n 1 err)" "A's status in one run of four"
 assert_eq "4 4 8" "$(wc -l <as) $(wc -l <bs) $(find profile -type f | wc -l)" "failures end no runs"
 rm -r as bs profile
 
 # Nothing is compared with what was never run, or never got an answer.
-expect 127 run --layers fs -d "$lower" -p profile --vs 'no-such-command' -- touch b-ran
+expect 127 run --layers fs -d "$lower" -o profile --vs 'no-such-command' -- touch b-ran
 grep -qx "osprof: A (--vs) ended with status 127, which says that its command was not found" err || fail "says: $(<err)"
 grep -qx "osprof: nothing is compared: the two commands have not both been run" err || fail "says: $(<err)"
 [ ! -e b-ran ] || fail "B is run after A was not found"
 touch no-program
-expect 126 run --layers fs -d "$lower" -p profile --vs './no-program' -- touch b-ran
-expect 127 run --layers fs -d "$lower" -p profile --vs true -- no-such-command
+expect 126 run --layers fs -d "$lower" -o profile --vs './no-program' -- touch b-ran
+expect 127 run --layers fs -d "$lower" -o profile --vs true -- no-such-command
 assert_eq "osprof: cannot run no-such-command: No such file or directory
 osprof: nothing is compared: the two commands have not both been run" "$(<err)" "messages"
 # shellcheck disable=SC2016
-expect 143 run --layers fs -d "$lower" -p profile --vs 'kill -TERM $$' -- touch b-ran
+expect 143 run --layers fs -d "$lower" -o profile --vs 'kill -TERM $$' -- touch b-ran
 assert_eq "osprof: A (--vs) was killed by signal 15 (Terminated): no more runs
 osprof: nothing is compared: the two commands have not both been run" "$(<err)" "messages"
 [ ! -e b-ran ] || fail "B is run after A was killed"
@@ -192,19 +196,19 @@ assert_eq "" "$(compgen -G "profile*" || true)" "profiles of nothing"
 
 # A signal ends the runs; what was complete before is compared, each as often as the other.
 # shellcheck disable=SC2016
-expect 137 run --layers fs -d "$lower" -o cache=none --repeat 5 -p profile --vs 'mkdir lower/a; rmdir lower/a; echo >>as; [ $(wc -l <as) -lt 3 ] || kill -KILL $$' -- \
+expect 137 run --layers fs -d "$lower" --mount-option cache=none --repeat 5 -o profile --vs 'mkdir lower/a; rmdir lower/a; echo >>as; [ $(wc -l <as) -lt 3 ] || kill -KILL $$' -- \
     sh -c 'mkdir lower/b; rmdir lower/b'
 assert_eq "2 2" "$(kept_calls a MKDIR) $(kept_calls b MKDIR)" "two whole rounds"
 rm -r profile as
 # shellcheck disable=SC2016
-expect 137 run --layers fs -d "$lower" -o cache=none --repeat 5 -p profile --vs 'mkdir lower/a; rmdir lower/a' -- \
+expect 137 run --layers fs -d "$lower" --mount-option cache=none --repeat 5 -o profile --vs 'mkdir lower/a; rmdir lower/a' -- \
     sh -c 'mkdir lower/b; rmdir lower/b; echo >>bs; [ $(wc -l <bs) -lt 3 ] || kill -KILL $$'
 assert_eq "2 2" "$(kept_calls a MKDIR) $(kept_calls b MKDIR)" "two, for B's third was cut short"
 rm -r profile bs
 
 # If osproffs is killed, and its live file does not have what it counted, the whole rounds before are not lost.
 # shellcheck disable=SC2016
-expect 125 run --layers fs -d "$lower" -o cache=none,live=none --repeat 5 -p profile --vs 'mkdir lower/a; rmdir lower/a' -- \
+expect 125 run --layers fs -d "$lower" --mount-option cache=none,live=none --repeat 5 -o profile --vs 'mkdir lower/a; rmdir lower/a' -- \
     sh -c 'echo >>bs; [ $(wc -l <bs) -lt 3 ] || kill -KILL $(pgrep -P $PPID -x osproffs)'
 grep -q "^osprof: the profile of $lower is lost: " err || fail "says: $(<err)"
 grep -q "^A         2 runs: mkdir" err || fail "no comparison: $(<err)"
@@ -254,9 +258,14 @@ rm left "$lower/file"
 # ---- Several directories, and what cannot be written
 
 mkdir -p many/a many/b
-expect 0 run --layers fs -o cache=none -d many/a -d many/b -p profile --vs 'mkdir many/a/1 many/b/1 many/b/2' -- \
+expect 0 run --layers fs --mount-option cache=none -d many/a -d many/b -o profile --vs 'mkdir many/a/1 many/b/1 many/b/2' -- \
     sh -c 'mkdir many/a/3 many/a/4 many/a/5; mkdir many/b/3'
 assert_eq "1 3 2 1" "$(calls profile.1.a MKDIR) $(calls profile.1.b MKDIR) $(calls profile.2.a MKDIR) $(calls profile.2.b MKDIR)" "MKDIR"
+cp profile.2.a earlier
+cp profile.2.a profile.2.b
+expect 0 run --layers fs --mount-option cache=none -d many/a -d many/b -o profile --vs true -- true
+cmp earlier profile.2.a.old || fail "an earlier profile is not kept"
+cmp earlier profile.2.b.old || fail "an earlier profile of the other side is not kept"
 assert_eq "directory many/a,A,B,directory many/b,A,B" \
     "$(awk '/^directory / { print } /^[AB]   / { print $1 }' err | paste -sd ,)" "comparisons"
 rm profile.*

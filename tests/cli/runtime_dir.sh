@@ -23,11 +23,11 @@ for runtime_dir in theirs theirs/link theirs/missing everybody; do
     before=$(find theirs victim everybody)
     # shellcheck disable=SC2016 # for the shells inside
     XDG_RUNTIME_DIR=$scratch/$runtime_dir unshare --mount sh -c 'mount -t tmpfs none /run && exec "$@"' sh \
-        "$OSPROF" run -q --layers user -- sh -c 'ls /run/osprof >live; "$0" recover >listed' "$OSPROF" 2>err ||
+        "$OSPROF" run -q --layers user -- sh -c 'ls /run/osprof >live; "$0" save --list >listed' "$OSPROF" 2>err ||
         fail "with $runtime_dir: $(<err)"
     assert_eq "" "$(<err)" "messages with $runtime_dir"
     grep -q '^[0-9]*-user-0\.live$' live || fail "no live file of root's own: $(<live)"
-    grep -q '  recording .* /run/osprof/[0-9]*-user-0\.live ' listed || fail "it is not found: $(<listed)"
+    grep -q '  active .* /run/osprof/[0-9]*-user-0\.live ' listed || fail "it is not found: $(<listed)"
     assert_eq "$before" "$(find theirs victim everybody)" "what root makes in $runtime_dir"
 done
 
@@ -46,7 +46,7 @@ chown "$uid" home-bare
 run_bare() {
     # shellcheck disable=SC2016 # for the shell inside
     setpriv --reuid="$uid" --regid="$uid" --clear-groups -- env -u XDG_STATE_HOME "$@" HOME="$scratch/home-bare" \
-        "$OSPROF" run -q --layers user -p home-bare/profile -- sh -c '"$0" recover >home-bare/listed' "$OSPROF" 2>said ||
+        "$OSPROF" run -q --layers user -o home-bare/profile -- sh -c '"$0" save --list >home-bare/listed' "$OSPROF" 2>said ||
         fail "a user's run: $(<said)"
     assert_eq "" "$(<said)" "messages of a user"
     grep -q '^OP_' home-bare/profile || fail "nothing is profiled"

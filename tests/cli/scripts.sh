@@ -49,3 +49,26 @@ found $'#!/usr/bin/env python3\nwhoever = "tells of" \x23 tells of\n"""One that 
     $'words:2: "tells of"\n words:3: "One that it is"' words
 found $'.Sh NOTES\nA line tells\nmore.' 'page.1:2: "tells more"' page.1
 found 'Of more than three calls, if need be' 'page.md:1: "if need be"' page.md
+
+# ---- Terms, in what is printed and what users read
+
+mkdir src docs
+found 'puts("the job was in a file call"); /* in a file call */' 'src/a.c:1: "in a file call"' src/a.c
+found 'puts("the job was in file system calls");' '' src/a.c
+found 'Latencies are overlapping ones added up.' 'docs/a.md:1: "overlapping ones added up"' docs/a.md
+found 'They are summed over threads.' '' docs/a.md
+
+# ---- Samples that are older than the code
+
+mkdir -p tree/docs/cases tree/docs/internals tree/scripts/docs tree/src/analysis tree/src/cli/text tree/src/cli/read/{pages,waits,top,report}
+cp "$scripts/docs/stale" tree/scripts/docs/
+echo 'int a;' >tree/src/cli/read/pages/page.c
+printf '    $ osprof show\n' | tee tree/docs/one.md >tree/docs/two.md
+echo 'Without samples' | tee tree/docs/three.md tree/docs/cases/four.md >tree/README.md
+assert_eq $'docs/one.md\ndocs/two.md' "$(tree/scripts/docs/stale)" "documents that were never noted"
+tree/scripts/docs/stale --note docs/one.md
+assert_eq docs/two.md "$(tree/scripts/docs/stale)" "the one that is not noted"
+tree/scripts/docs/stale --note
+assert_eq "" "$(tree/scripts/docs/stale)" "after all are noted"
+echo 'int b;' >tree/src/cli/read/pages/page.c
+assert_eq $'docs/one.md\ndocs/two.md' "$(tree/scripts/docs/stale)" "documents older than the code"

@@ -79,7 +79,7 @@ kill_process() {
 
 # ---- Arguments
 
-wrong="osprof serve: --listen must be ADDRESS:PORT, [ADDRESS]:PORT or the path of a socket, not"
+wrong="osprof serve: --listen must be a numeric ADDRESS:PORT such as 127.0.0.1:19435, [ADDRESS]:PORT or the path of a socket, not"
 for where in "" 9 :9 localhost:9 127.0.0.1 127.0.0.1: 127.0.0.1:x 127.0.0.1:65536 127.0.0.1:-1 ::1:9 '[::1]' '[::1:9' \
     '[127.0.0.1]:9' "$(printf '/%.0s' {1..200})"; do
     expect_trouble "$wrong '$where'; see 'osprof help serve'" serve --listen "$where"

@@ -151,6 +151,6 @@ scrape
 ! grep -q osprof_wait_seconds metrics || fail "waits without --why"
 as_user timeout 20 "$OSPROF" serve --why --listen 127.0.0.1:0 >out 2>err && fail "anybody sees what threads wait for"
 assert_eq 1 "$(wc -l <err)" "lines"
-grep -q 'cannot see what threads wait for: this takes root, or the capabilities CAP_BPF and CAP_PERFMON' err ||
+grep -q "cannot see what threads wait for: this takes root, or the capabilities CAP_BPF and CAP_PERFMON" err ||
     fail "$(cat err)"
 [ ! -s out ] || fail "serves: $(cat out)"

@@ -49,10 +49,10 @@ $(printf '0 %.0s' {1..9}) 1"
 # The longest call has the article of its operation. After the peaks there is one empty line, whatever follows.
 plant open '# clock: tsc 1000000000 Hz' '# longest: OPEN 600 object 3 path /srv/a' "$first_calls"
 expect 0 show --ascii "$scratch/open.osprof"
-grep -qx "The longest call, an OPEN, worked on /srv/a" "$scratch/out" || fail "article: $(<"$scratch/out")"
+grep -qx "The longest call, an OPEN, was on /srv/a" "$scratch/out" || fail "article: $(<"$scratch/out")"
 plant read '# clock: tsc 1000000000 Hz' '# longest: READ 600 object 3 path /srv/a' "${first_calls/OPEN/READ}"
 expect 0 show --ascii "$scratch/read.osprof"
-grep -qx "The longest call, a READ, worked on /srv/a" "$scratch/out" || fail "article: $(<"$scratch/out")"
+grep -qx "The longest call, a READ, was on /srv/a" "$scratch/out" || fail "article: $(<"$scratch/out")"
 plant long '# clock: tsc 1000000000 Hz' "${first_calls/OPEN/WRITE_SUPER_SLOW_JOURNAL}"
 for profile in open long; do # no command about the latter fits on a narrow screen
     for columns in 40 80; do
@@ -109,7 +109,7 @@ passthrough >passed
 passthrough '# bytes: READ asked 4096 moved 4096' 'OP_READ 1 3' ' 0 1' | sed '/^# data/d' >copied
 for order in 'passed copied' 'copied passed'; do
     # shellcheck disable=SC2086 # two files
-    expect 0 merge -o merged $order
+    expect 0 save -o merged $order
     assert_eq "bytes $kernels " "$(bytes_of 100 <merged)" "bytes of both kinds of mounts, merged"
 done
 for op in READ write; do
@@ -126,11 +126,11 @@ syncs() {
 # place [WIDTH]: where most syncs of the profile on standard input are
 place() {
     expect 0 show --width "${1:-80}" -
-    sed -n 's/^ 100.0 %  FSYNC  *[0-9]*  *[0-9.]* ns *//p' "$scratch/out"
+    sed -n 's/^ *100.0 %  FSYNC  *[0-9]*  *[0-9.]* ns *//p' "$scratch/out"
 }
 directory=('# directory: 0 /' 'OP_FSYNC 4 12' ' 0 4')
 assert_eq "(file not known: by=file)" "$(place < <(syncs 4 "${directory[@]}"))" "place of syncs with directories alone"
-assert_eq "(file not know..." "$(place 56 < <(syncs 4 "${directory[@]}"))" "the same on a narrow screen"
+assert_eq "(file not know..." "$(place 60 < <(syncs 4 "${directory[@]}"))" "the same on a narrow screen"
 assert_eq "/" "$(place < <(syncs 4 '# file: 0 /a' 'OP_FSYNC 1 3' ' 0 1' '# file: 0 /b' 'OP_FSYNC 1 3' ' 0 1' "${directory[@]}"))" \
     "place of syncs of several files"
 assert_eq "/a" "$(place < <(syncs 4 '# file: 0 /a' 'OP_FSYNC 3 9' ' 0 3' "${directory[@]}"))" "place of syncs of a file"
@@ -141,8 +141,8 @@ first_line() {
     expect 0 show --width 200 sentence
     head -n 1 "$scratch/out"
 }
-assert_eq "Calls took 150 µs, overlapping ones added up" "$(first_line)" "nothing known"
-assert_eq "1.00 ms elapsed; calls to /srv took 150 µs (15.0 %), overlapping ones added up" \
+assert_eq "Calls took 150 µs, summed over threads" "$(first_line)" "nothing known"
+assert_eq "1.00 ms elapsed; calls to /srv took 150 µs (15.0 %), summed over threads" \
     "$(first_line '# lower: /srv' '# elapsed: 1000000')" "elapsed time known"
 assert_eq "1.00 ms elapsed; in 200 µs of them (20 % ± 2) calls to /srv were in flight, up to 4 at a time" \
     "$(first_line '# lower: /srv' '# elapsed: 1000000' '# busy: 300 looks 1500 most 4')" "looked at"
@@ -150,13 +150,13 @@ assert_eq "1.00 ms elapsed; in 200 µs of them (20.0 % ± 0.2) calls were in fli
     "$(first_line '# elapsed: 1000000' '# busy: 30000 looks 150000 most 2')" "looked at often"
 assert_eq "1.00 ms elapsed; in 150 µs of them (15.0 %) a call to /srv was in flight" \
     "$(first_line '# lower: /srv' '# elapsed: 1000000' '# busy: 30000 looks 150000 most 1')" "never two at once: the sum is exact"
-assert_eq "1.00 ms elapsed; in 150 µs of them (15.0 %) the job was in a file call" \
+assert_eq "1.00 ms elapsed; in 150 µs of them (15.0 %) the job was in file system calls" \
     "$(first_line '# layer: user' '# lower: /' '# elapsed: 1000000' '# busy: 100 looks 500 most 1')" "of a program, on all files"
-assert_eq "1.00 ms elapsed; in 200 µs of them (20 % ± 2) the job was in file calls on /srv, up to 4 at a time" \
+assert_eq "1.00 ms elapsed; in 200 µs of them (20 % ± 2) the job was in file system calls on /srv, up to 4 at a time" \
     "$(first_line '# layer: user' '# lower: /srv' '# elapsed: 1000000' '# busy: 300 looks 1500 most 4')" "of threads, below a directory"
-assert_eq "1.00 ms elapsed; calls took 150 µs (15.0 %), overlapping ones added up" \
+assert_eq "1.00 ms elapsed; calls took 150 µs (15.0 %), summed over threads" \
     "$(first_line '# elapsed: 1000000' '# busy: 0 looks 3 most 0')" "nothing seen"
-assert_eq "3 runs, 1.00 ms elapsed in all; calls took 150 µs (15.0 %), overlapping ones added up" \
+assert_eq "3 runs, 1.00 ms elapsed in all; calls took 150 µs (15.0 %), summed over threads" \
     "$(first_line '# elapsed: 1000000' '# runs: 3')" "runs"
 
 # Where the rest of the time went is divided for one thread; of several only sums and bounds are known.
@@ -165,9 +165,9 @@ second_lines() {
     sed -n '1d; /^$/q; p' "$scratch/out" | paste -sd ' '
 }
 assert_eq "" "$(second_lines)" "no CPU times"
-assert_eq "Outside of these calls it was on a CPU for 300 µs to 400 µs, waited for one for at most 50.0 µs, and for something else 400 µs to 550 µs" \
+assert_eq "Outside of these calls it was on a CPU for 300 µs to 400 µs, waited for a CPU for at most 50.0 µs, and for other things for 400 µs to 550 µs" \
     "$(second_lines '# user_time: 300000' '# system_time: 100000' '# queue_time: 50000')" "one thread"
-assert_eq "Outside of these calls it was on a CPU for 308 µs, and waited for something else 542 µs" \
+assert_eq "Outside of these calls it was on a CPU for 308 µs, and waited for other things for 542 µs" \
     "$(second_lines '# user_time: 300000' '# system_time: 15000' '# queue_time: 0')" "bounds that are close"
 assert_eq "Outside of these calls it was on a CPU for 845 µs" \
     "$(second_lines '# user_time: 845000' '# system_time: 0' '# queue_time: 3000')" "nothing else that matters"
@@ -178,10 +178,10 @@ assert_eq "Outside of these calls it was on a CPU for 850 µs" \
     "$(second_lines '# user_time: 850000' '# system_time: 50000' '# queue_time: 0')" "little more CPU time than there was outside"
 assert_eq "Its threads and processes were on CPUs for 1.50 ms, in these calls and outside" \
     "$(second_lines '# user_time: 1400000' '# system_time: 100000')" "several"
-assert_eq "Its threads and processes were on CPUs for 300 µs, in these calls and outside; that leaves at least 550 µs of the elapsed time for something else" \
+assert_eq "Its threads and processes were on CPUs for 300 µs, in these calls and outside; that leaves at least 550 µs of the elapsed time for other waits" \
     "$(second_lines '# user_time: 200000' '# system_time: 100000')" "several that waited for something else"
 assert_eq "Its threads and processes were on CPUs for 300 µs, in these calls and outside" \
-    "$(second_lines '# user_time: 200000' '# system_time: 100000' '# not_seen: static 1' | sed 's/ Not seen.*//')" \
+    "$(second_lines '# user_time: 200000' '# system_time: 100000' '# not_seen: static 1' | sed 's/ Not measured.*//')" \
     "several with calls that were not seen"
 for more in '# still_running: make 4711' '# call: READ age 100 inode 3 pid 5'; do
     assert_eq "Its threads and processes were on CPUs for 300 µs, in these calls and outside" \
@@ -190,43 +190,43 @@ done
 printf '%s\n' '# osprof 1' '# layer: user' '# clock: tsc 1000000000 Hz' '# elapsed: 10000000' '# busy: 100 looks 500 most 1' \
     'OP_LOCK 1 3000000' "$(printf ' 0%.0s' {1..21}) 1" >locks
 expect 0 show --width 200 locks
-assert_eq "10.0 ms elapsed; in 3.00 ms of them (30.0 %) the job was in a file call; 3.00 ms of that for locks" \
+assert_eq "10.0 ms elapsed; in 3.00 ms of them (30.0 %) the job was in file system calls; 3.00 ms of that for locks" \
     "$(head -n 1 "$scratch/out")" "locks of files"
 sed -i 's/most 1/most 3/' locks
 expect 0 show --width 200 locks
-assert_eq "10.0 ms elapsed; in 2.00 ms of them (20 % ± 4) the job was in file calls, up to 3 at a time; calls for locks took 3.00 ms, overlapping ones added up" \
+assert_eq "10.0 ms elapsed; in 2.00 ms of them (20 % ± 4) the job was in file system calls, up to 3 at a time; calls for locks took 3.00 ms, summed over threads" \
     "$(head -n 1 "$scratch/out")" "locks of several"
 
-assert_eq "Not seen: 1 statically linked program A mount over their files sees them: osprof run --layers fs -d DIR" \
+assert_eq "Not measured: 1 statically linked program A mount over their files sees them: osprof run --layers fs -d DIR" \
     "$(second_lines '# user_time: 300000' '# system_time: 100000' '# queue_time: 50000' '# not_seen: static 1')" "calls not seen are in the rest"
 
 # What was not seen makes the time a lower bound, and stands below with its remedy.
-assert_eq "1.00 ms elapsed; in at least 150 µs of them (15.0 %) the job was in a file call" \
+assert_eq "1.00 ms elapsed; in at least 150 µs of them (15.0 %) the job was in file system calls" \
     "$(first_line '# layer: user' '# elapsed: 1000000' '# busy: 100 looks 500 most 1' '# not_seen: static 2')" "a lower bound"
 remedy="A mount over their files sees them: osprof run --layers fs -d DIR"
-assert_eq "Not seen: 2 statically linked programs|$remedy" "$(sed -n 2,3p "$scratch/out" | paste -sd '|')" "programs that were not seen"
-assert_eq "1.00 ms elapsed; calls took at least 150 µs (15.0 %), overlapping ones added up" \
+assert_eq "Not measured: 2 statically linked programs|$remedy" "$(sed -n 2,3p "$scratch/out" | paste -sd '|')" "programs that were not seen"
+assert_eq "1.00 ms elapsed; calls took at least 150 µs (15.0 %), summed over threads" \
     "$(first_line '# layer: user' '# elapsed: 1000000' '# not_seen: async 3')" "a sum that is a lower bound"
-assert_eq "Not seen: 3 asynchronous calls|$remedy" "$(sed -n 2,3p "$scratch/out" | paste -sd '|')" "calls that were not seen"
+assert_eq "Not measured: 3 asynchronous calls|$remedy" "$(sed -n 2,3p "$scratch/out" | paste -sd '|')" "calls that were not seen"
 names=('# unseen_program: set_id runs 1 least 1200000000 most 1210000000 name sudo' '# unseen_program: set_id runs 1 least 0 most 0 name at'
     '# unseen_program: static runs 1 least 1200000000 most 1200000000 name a' '# unseen_program: static runs 1 least 0 most 0 name b'
     '# unseen_program: static runs 1 least 0 most 0 name e')
-assert_eq "Not seen: 2 set-id programs (sudo 1.21 s, at)|$remedy, for set-id programs as root" \
+assert_eq "Not measured: 2 set-id programs (sudo 1.21 s, at)|$remedy, for set-id programs as root" \
     "$(second_lines '# not_seen: set_id 2' "${names[@]:0:2}" | sed 's/ A mount/|A mount/')" "programs that have names, and rights"
-assert_eq "Not seen: 9 statically linked programs (a 1.20 s, b, ...), 2 set-id programs (sudo 1.21 s, at), 1 program of Go|$remedy, for set-id programs as root" \
+assert_eq "Not measured: 9 statically linked programs (a 1.20 s, b, ...), 2 set-id programs (sudo 1.21 s, at), 1 program of Go|$remedy, for set-id programs as root" \
     "$(second_lines '# not_seen: static 9 set_id 2 go 1' "${names[@]}" | sed 's/ A mount/|A mount/')" "many names"
 grep -qx 'not_seen  9 statically linked programs (a 1.20 s, b, e and 6 others), 2 set-id programs (sudo 1.21 s, at), 1 program of Go' "$scratch/out" ||
     fail "all names, in the heading: $(<"$scratch/out")"
 # What programs, disks and files are called changes neither a sentence nor the advice: a name is cut out of the sentence
 # it stands in, and there is nothing else in it.
 assert_named() { # NAME SHOWN
-    assert_eq "Not seen: 1 statically linked program ($2)|$remedy" \
+    assert_eq "Not measured: 1 statically linked program ($2)|$remedy" \
         "$(second_lines '# not_seen: static 1' "# unseen_program: static runs 1 least 0 most 0 name $1" | sed 's/ A mount/|A mount/')" "a program called $1"
 }
 assert_named io_uring-cp io_uring-cp
 assert_named set-id-test set-id-test
 assert_named 'x), 5 set-id programs (y' 'x???5?set-id?programs??y'
-assert_named 'a\012Not seen: b;\033[1m' 'a?Not?seen:?b??[1m'
+assert_named 'a\012Not measured: b;\033[1m' 'a?Not?measured:?b??[1m'
 assert_named '' ''
 # Page faults are mentioned where files were mapped, and they may have taken a share of the time.
 lines_of() {
@@ -236,12 +236,44 @@ lines_of() {
 faults() {
     lines_of "$@" 'OP_MMAP 1 100' ' 0 0 0 0 0 0 1'
 }
-assert_eq "Not seen: page faults of mapped files (1,234 major in all)|$remedy" "$(faults '# elapsed: 99000000' '# page_faults: minor 5 major 1234')" "page faults of mapped files"
-assert_eq "Not seen: 1 program with io_uring, page faults of mapped files (10 major in all)|$remedy" \
+assert_eq "Not measured: page faults of mapped files (1,234 major in all)|$remedy" "$(faults '# elapsed: 99000000' '# page_faults: minor 5 major 1234')" "page faults of mapped files"
+assert_eq "Not measured: 1 program with io_uring, page faults of mapped files (10 major in all)|$remedy" \
     "$(faults '# elapsed: 99000000' '# page_faults: minor 5 major 10' '# not_seen: io_uring 1')" "the same, and a program"
 assert_eq "" "$(faults '# elapsed: 99000000' '# page_faults: minor 5 major 9')" "few page faults"
-assert_eq "" "$(faults '# elapsed: 101000000' '# page_faults: minor 5 major 10')" "page faults that take less than 1 % of the time"
+one_thread=('# elapsed: 100000000' '# busy: 1 looks 500 most 1' '# queue_time: 0' '# page_faults: minor 5 major 10')
+assert_eq "Outside of these calls it was on a CPU for 99.0 ms" "$(faults "${one_thread[@]}" '# user_time: 99000000' '# system_time: 0')" \
+    "page faults of a thread that waited for less than 1 % of the time"
+assert_eq "Outside of these calls it was on a CPU for 98.0 ms, and waited for other things for 1.85 ms|Not measured: page faults of mapped files (10 major in all)|$remedy" \
+    "$(faults "${one_thread[@]}" '# user_time: 98000000' '# system_time: 0')" "page faults of a thread that waited"
 assert_eq "" "$(lines_of '# elapsed: 99000000' '# page_faults: minor 5 major 1234')" "page faults where nothing was mapped"
+
+# Whether it is the disk: what came from it, beside what calls read; from 1 MiB on.
+disk() { # STORAGE-BYTES READ-BYTES LINE-BEHIND-THE-CALLS...
+    printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# layer: user' '# elapsed: 99000000' "# storage_read: $1" \
+        '# page_faults: minor 5 major 6' "# bytes: READ asked 67108864 moved $2" 'OP_READ 100 150000' "$(zeros 10) 100" "${@:3}" |
+        expect 0 show --width 200 -
+    sed -n '1d; /^$/q; p' "$scratch/out" | paste -sd '|'
+}
+zeros() {
+    printf ' 0%.0s' $(seq "$1")
+}
+on_ext4=('# filesystem: 0 / ext4' 'OP_READ 100 150000' "$(zeros 10) 100")
+assert_eq "Nothing of the 32.0 MiB that calls read came from the disk: it was in the page cache, or came from a FUSE daemon or a server" \
+    "$(disk 0 33554432)" "a page cache, as far as anybody knows"
+assert_eq "Nothing of the 32.0 MiB that calls read came from the disk: it was in the page cache" "$(disk 0 33554432 "${on_ext4[@]}")" "a page cache"
+assert_eq "Nothing of the 32.0 MiB that calls read came from the disk: it was in the page cache, or came from a FUSE daemon or a server" \
+    "$(disk 0 33554432 "${on_ext4[@]/ext4/fuse.sshfs}")" "a daemon"
+assert_eq "Less than 1 % of the 32.0 MiB that calls read came from the disk: it was in the page cache" \
+    "$(disk 335544 33554432 "${on_ext4[@]}")" "less than 1 % from the disk"
+assert_eq "328 KiB came from the disk; calls read 32.0 MiB" "$(disk 335545 33554432)" "1 % from the disk"
+assert_eq "34.0 MiB came from the disk; calls read 32.0 MiB" "$(disk 35651584 33554432)" "the disk"
+assert_eq "64.0 MiB came from the disk, at most 32.0 MiB of it by read calls: the rest by mapped files and programs (6 major page faults), read-ahead or metadata" \
+    "$(disk 67108864 33554432)" "more than calls read"
+assert_eq "64.0 MiB came from the disk, none of it by read calls: the rest by mapped files and programs (6 major page faults), read-ahead or metadata" \
+    "$(disk 67108864 0)" "mapped files"
+assert_eq "" "$(disk 1048575 1048575)" "less than 1 MiB"
+assert_eq "1.00 MiB came from the disk; calls read 1.00 MiB" "$(disk 1048576 1048576)" "1 MiB"
+assert_eq "" "$(lines_of '# elapsed: 99000000' '# bytes: READ asked 67108864 moved 33554432')" "what came from the disk is not known"
 
 # Where only files in a directory count, and the bytes are elsewhere.
 elsewhere() {
@@ -273,29 +305,29 @@ assert_eq "" "$(others "${written[@]}" '# disk_time: busy 194 watched 1000')" "a
 [[ $(others "${written[@]}" '# disk_time: busy 200 watched 1000') == Meanwhile* ]] || fail "not told of others at a disk that was busy"
 
 # So do bytes that the kernel has moved and nobody has seen.
-assert_eq "1.00 ms elapsed; calls took at least 150 µs (15.0 %), overlapping ones added up" \
+assert_eq "1.00 ms elapsed; calls took at least 150 µs (15.0 %), summed over threads" \
     "$(first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: read 5000000 written 0' '# bytes_kernel: read 10000000 written 0')" "half of the bytes"
-grep -q '^Only 50.0 % of the bytes that the kernel read for these programs were seen; ' "$scratch/out" || fail "bytes are missing: $(<"$scratch/out")"
-assert_eq "1.00 ms elapsed; calls took 150 µs (15.0 %), overlapping ones added up" \
+grep -q '^Only 50.0 % of the bytes that the kernel read for these programs were measured; ' "$scratch/out" || fail "bytes are missing: $(<"$scratch/out")"
+assert_eq "1.00 ms elapsed; calls took 150 µs (15.0 %), summed over threads" \
     "$(first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: read 9500000 written 0' '# bytes_kernel: read 10000000 written 0')" "nearly all of the bytes"
 ! grep -q '^Only' "$scratch/out" || fail "bytes are said to be missing: $(<"$scratch/out")"
 
-assert_eq "1.00 ms elapsed; calls took at least 150 µs (15.0 %), overlapping ones added up" \
+assert_eq "1.00 ms elapsed; calls took at least 150 µs (15.0 %), summed over threads" \
     "$(first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: read 90000000 written 2000000' '# bytes_kernel: read 10000000 written 10000000')" "what was written, and too much read"
-grep -q '^Only 20.0 % of the bytes that the kernel wrote for these programs were seen; ' "$scratch/out" || fail "written bytes are missing: $(<"$scratch/out")"
+grep -q '^Only 20.0 % of the bytes that the kernel wrote for these programs were measured; ' "$scratch/out" || fail "written bytes are missing: $(<"$scratch/out")"
 first_line '# layer: user' '# elapsed: 1000000' '# bytes_seen: read 5000000 written 2000000' '# bytes_kernel: read 10000000 written 10000000' >/dev/null
-grep -q '^Only 50.0 % of the bytes that the kernel read, and of those that it wrote 20.0 %, for these programs were seen; ' "$scratch/out" || fail "both are missing: $(<"$scratch/out")"
+grep -q '^Only 50.0 % of the bytes that the kernel read, and of those that it wrote 20.0 %, for these programs were measured; ' "$scratch/out" || fail "both are missing: $(<"$scratch/out")"
 
 # The heading says of which calls sums of bytes are.
 first_line '# layer: user' '# bytes_seen: read 1333989 written 0' '# bytes_kernel: read 1331143 written 5000000' \
     '# bytes_elsewhere: read 10 written 0' >/dev/null
-assert_eq "bytes     1.27 MiB read, 0 B written, in the calls below|kernel    1.27 MiB read, 4.77 MiB written, by its own count of the same programs|elsewhere 10 B read, 0 B written, of files that do not count here, pipes, sockets and terminals" \
+assert_eq "bytes     1.27 MiB read, 0 B written, in the calls below|kernel    1.27 MiB read, 4.77 MiB written, by the kernel's count, less the start of programs|elsewhere 10 B read, 0 B written, of files that do not count here, pipes, sockets and terminals" \
     "$(grep '^bytes .*calls\|^kernel\|^elsewhere' "$scratch/out" | paste -sd '|')" "sums of bytes"
 
 # A disk serves everybody, wherever the job was.
-assert_eq "100 ms elapsed; requests of all programs to vda took 150 µs (0.1 %), overlapping ones added up" \
+assert_eq "100 ms elapsed; requests of all programs to vda took 150 µs (0.1 %), summed over threads" \
     "$(first_line '# layer: block' '# lower: /srv' '# devices: vda' '# elapsed: 100000000')" "of a disk"
-assert_eq "100 ms elapsed; calls to /srv took 150 µs (0.1 %), overlapping ones added up" \
+assert_eq "100 ms elapsed; calls to /srv took 150 µs (0.1 %), summed over threads" \
     "$(first_line '# layer: daemon' '# lower: /srv' '# devices: vda' '# elapsed: 100000000')" "of a daemon"
 
 # What FUSE adds is at most what programs waited beyond the operations; of a mount alone it is not known.
@@ -303,34 +335,31 @@ of_mount() {
     first_line '# layer: fs' '# elapsed: 100000000' "$@" >/dev/null
     sed '/^$/,$d' "$scratch/out" | paste -sd '|'
 }
-assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), overlapping ones added up, FUSE and waiting for locks not counted" \
+assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), summed over threads, FUSE and waiting for locks not included" \
     "$(of_mount)" "a mount"
-assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), overlapping ones added up, FUSE not counted" \
+assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), summed over threads, FUSE not included" \
     "$(of_mount '# locks: record, flock')" "a mount that forwards locks"
-assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), overlapping ones added up|FUSE, the page cache and copying added at most 900 µs to these calls (100 requests)" \
+assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), summed over threads|FUSE, the page cache and copying added at most 900 µs to these calls (100 requests)" \
     "$(of_mount '# program_time: 900000' '# locking_time: 0')" "with what programs waited"
 grep -q '^FUSE, .* at most 100 ms ' <(of_mount '# program_time: 100000000' '# locking_time: 0' | tr '|' '\n') || fail "a bound of less than 1 ms a request"
-assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), overlapping ones added up" \
+assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), summed over threads" \
     "$(of_mount '# program_time: 101000000' '# locking_time: 0')" "a bound of more than 1 ms a request"
-assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), overlapping ones added up|FUSE, the page cache and copying added at most 900 µs to these calls (100 requests)|Programs waited 20.0 ms in all for locks of files; the mount does not forward them (-o posix_lock,flock does), so that is in no operation" \
+assert_eq "100 ms elapsed; calls took 150 µs (0.1 %), summed over threads|FUSE, the page cache and copying added at most 900 µs to these calls (100 requests)|Programs waited 20.0 ms in all for locks of files; the mount does not forward them (-o posix_lock,flock does), so that is in no operation" \
     "$(of_mount '# program_time: 20900000' '# locking_time: 20000000')" "with locks that are not forwarded"
 
-# Where p50 does not explain the total the longest call stands beside it; of a peak below others only a bound is known.
+# Where p50 does not explain the total the mean and the longest call stand beside it; of a peak below others only a bound is known.
 # rows LINE...: the table of operations, its blanks as one
 rows() {
     printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# resolution: 1' "$@" | expect 0 show --width 80 -
-    sed -n '/ of time/,/^$/{/^$/d; s/^ *//; s/  */ /g; p}' "$scratch/out" | paste -sd '|'
+    sed -n '/^% of latency/,/^$/{/^$/d; s/^ *//; s/  */ /g; p}' "$scratch/out" | paste -sd '|'
 }
-zeros() {
-    printf ' 0%.0s' $(seq "$1")
-}
-assert_eq "of time spent in calls p50 longest|100.0 % FSYNC 40 6.40 ms 160 ms" \
+assert_eq "% of latency spent in calls p50 mean max|100.0 % FSYNC 40 6.40 ms 34.8 ms 160 ms" \
     "$(rows '# longest: FSYNC 160000000 object 0' 'OP_FSYNC 40 1390000000' "$(zeros 22) 32 2 1 2 2 1")" "a tail that takes the time"
-assert_eq "of time spent in calls p50|100.0 % FSYNC 40 5.75 ms" \
+assert_eq "% of latency spent in calls p50|100.0 % FSYNC 40 5.75 ms" \
     "$(rows '# longest: FSYNC 8000000 object 0' 'OP_FSYNC 40 240000000' "$(zeros 22) 40")" "calls that are alike"
-assert_eq "of time spent in calls p50 longest|100.0 % FSYNC 40 6.40 ms <268 ms" \
+assert_eq "% of latency spent in calls p50 mean max|100.0 % FSYNC 40 6.40 ms 34.8 ms <268 ms" \
     "$(rows 'OP_FSYNC 40 1390000000' "$(zeros 22) 32 2 1 2 2 1")" "a longest call that nobody has noted"
-assert_eq "of time spent in calls their p50|99.9 % LOCK 47 of 96 2.97 ms|0.1 % LOCK 49 of 96 2.90 µs" \
+assert_eq "% of latency spent in calls their p50|99.9 % LOCK 47 of 96 2.97 ms|0.1 % LOCK 49 of 96 2.90 µs" \
     "$(rows 'OP_LOCK 96 140000000' "$(zeros 11) 49$(zeros 9) 47")" "two peaks of an operation"
 
 # The rate within calls says nothing where they overlap: 1 MiB in 1 s, by calls that took 0.5 s, and 2 s.
@@ -347,14 +376,14 @@ titles() {
     printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' "$@" 'OP_READ 100 150000' "$(zeros 10) 100" '# file: 0 /mine' \
         'OP_READ 90 140000' "$(zeros 10) 90" >based
     expect 0 show --width 80 based
-    sed -n 's/^ of time.*p50  //p; s/^ 100.0 .*  //p' "$scratch/out"
+    sed -n 's/^% of latency.*p50  //p; s/^ *100.0 .*  //p' "$scratch/out"
     expect 0 show --by file --width 80 based
     sed -n 's/^ *calls .*  //p' "$scratch/out"
 }
-assert_eq "mostly on, in /srv|/mine|file in /srv" "$(titles '# layer: fs' '# lower: /srv' '# mount: /mnt' | paste -sd '|')" "paths of a mount"
-assert_eq "mostly on, in /mnt|/mine|file in /mnt" "$(titles '# layer: daemon' '# lower: host:/srv' '# mount: /mnt' | paste -sd '|')" "paths of a daemon"
-assert_eq "mostly on|/mine|file" "$(titles '# layer: user' '# lower: /srv' | paste -sd '|')" "paths of programs"
-assert_eq "mostly on|/mine|file" "$(titles '# layer: fs' '# lower: /' | paste -sd '|')" "paths of a mount of /"
+assert_eq "top file, in /srv|/mine|file in /srv" "$(titles '# layer: fs' '# lower: /srv' '# mount: /mnt' | paste -sd '|')" "paths of a mount"
+assert_eq "top file, in /mnt|/mine|file in /mnt" "$(titles '# layer: daemon' '# lower: host:/srv' '# mount: /mnt' | paste -sd '|')" "paths of a daemon"
+assert_eq "top file|/mine|file" "$(titles '# layer: user' '# lower: /srv' | paste -sd '|')" "paths of programs"
+assert_eq "top file|/mine|file" "$(titles '# layer: fs' '# lower: /' | paste -sd '|')" "paths of a mount of /"
 
 # What failed is always answered, if it is known.
 printf '%s\n' '# osprof 1' '# failed: LOOKUP ENOENT 1234' 'OP_LOOKUP 2000 2000000' ' 0 0 0 0 0 0 0 0 0 2000' >asked
@@ -383,7 +412,7 @@ expect 0 show asked
 
 # Of whom it is, also in what to type next, which works as it stands.
 expect 0 show --by process --of cc1 show-groups.osprof
-assert_eq "5.00 ms elapsed; calls of cc1 took 90.0 µs (1.8 %), overlapping ones added up" \
+assert_eq "5.00 ms elapsed; calls of cc1 took 90.0 µs (1.8 %), summed over threads" \
     "$(answer | head -n 1)" "whose calls"
 assert_eq "next      osprof show --by process --of cc1 --op READ show-groups.osprof" "$(answer | grep ^next)" "what is next"
 
@@ -437,8 +466,8 @@ expect_trouble "osprof: cut.osprof is not a whole profile: it ends within a line
 cat cut.osprof | "$OSPROF" show - | grep -q '^READ  *1 100.0 % ' || fail "a pipe whose last line has no newline"
 
 # What never ends is no profile, and takes no memory.
-within_memory expect_trouble "osprof: standard input is not a profile: line 1: expected text, found a NUL byte" show - </dev/zero
-within_memory expect_trouble "osprof: standard input is not a profile: line 1: expected lines of at most 32 MiB" \
+within_memory expect_trouble "osprof: standard input is not a profile: line 1: expected text, found a NUL byte; osprof run -o FILE writes one" show - </dev/zero
+within_memory expect_trouble "osprof: standard input is not a profile: line 1: expected lines of at most 32 MiB; osprof run -o FILE writes one" \
     show - < <(tr '\0' a </dev/zero || true)
 within_memory expect_trouble "osprof: standard input is not a profile: line 65538: expected at most 65536 labels" \
     show - < <(echo "# osprof 1"; yes "# key: value" || true)
@@ -512,6 +541,11 @@ on_terminal NO_COLOR=1 >plain
 expect 0 show --charts --width 64 "$data/show-grep.osprof"
 diff "$scratch/out" plain >&2 || fail "differs on a terminal without colours"
 diff <(sed 's/\x1b\[[0-9]*m//g' coloured) plain >&2 || fail "colours change the text"
+# --color decides, whatever the place.
+NO_COLOR=1 expect 0 show --charts --width 64 --color always "$data/show-grep.osprof"
+diff "$scratch/out" coloured >&2 || fail "--color always prints something else"
+TERM=xterm script -qec "stty cols 64; '$OSPROF' show --charts --color never '$data/show-grep.osprof'" /dev/null | tr -d '\r' >uncoloured
+diff uncoloured plain >&2 || fail "--color never prints something else"
 
 # An operation that was never called: told, exit 1, and the others are shown all the same.
 expect 1 show --op READ --op FSYNC "$data/show-grep.osprof"
@@ -541,8 +575,8 @@ assert_harmless() {
 for view in "" --charts --buckets --metrics --json --csv --by=process --joint; do
     assert_harmless show ${view:+"$view"} "$hostile"
 done
-assert_harmless check "$hostile"
-assert_harmless check $'no\e[31m'
+assert_harmless show --check "$hostile"
+assert_harmless show --check $'no\e[31m'
 assert_harmless show $'--no\e[31m'
 assert_harmless compare "$hostile" "$data/show-grep.osprof"
 assert_harmless compare --json "$hostile" other-layer.osprof
@@ -550,7 +584,7 @@ cat "$hostile" other-layer.osprof >layers.osprof
 assert_harmless show layers.osprof
 assert_harmless show --op READ layers.osprof
 assert_harmless show --layer $'no\e[31m' layers.osprof
-assert_harmless check layers.osprof
+assert_harmless show --check layers.osprof
 cat "$hostile" "$hostile" >twice.osprof
 assert_harmless show twice.osprof
 mkdir -m 0700 "$XDG_RUNTIME_DIR/osprof"
@@ -561,8 +595,10 @@ before_cleanup() {
     kill -KILL "$recorder_pid" 2>/dev/null
 }
 read -r _ <&"${RECORDER[0]}"
-assert_harmless recover
-assert_harmless recover --remove -o out "$XDG_RUNTIME_DIR/osprof/1.live"
+assert_harmless save --list
+assert_harmless save $'no\e[31m'
+assert_harmless ctl $'no\e[31m' $'re\e[31mset'
+assert_harmless save --remove -o live.out "$XDG_RUNTIME_DIR/osprof/1.live"
 assert_harmless show "$XDG_RUNTIME_DIR/osprof/1.live"
 kill -KILL "$recorder_pid"
 wait "$recorder_pid" 2>/dev/null || true

@@ -32,7 +32,7 @@ assert_prints() {
 make three.osprof fs "$half" READ WRITE OPEN
 sum=27,670,116,110,564,327,421
 assert_prints "total     27,670,116,111 s in $sum calls of 3 operations" show three.osprof
-assert_prints "three.osprof: consistent: 3 ops, $sum calls" check three.osprof
+assert_prints "three.osprof: consistent: 3 ops, $sum calls" show --check three.osprof
 assert_prints "27,670,116,111 s in $sum calls, taken" compare three.osprof three.osprof
 assert_prints "$sum calls, 27,670,116,111 s" plot --gnuplot three.osprof
 expect 0 show --csv three.osprof
@@ -49,10 +49,10 @@ grep -qE '^GETATTR +1.00 ns +- +- +18,446,744,073,709,551,615( |$)' out || {
 # Merging adds within an operation, which has room for 64 bits: more is refused.
 make other.osprof fs "$half" READ LOOKUP
 make third.osprof fs 2 READ
-assert_prints "OP_READ 18446744073709551614 18446744073709551614" merge three.osprof other.osprof
-expect 2 merge three.osprof other.osprof third.osprof
+assert_prints "OP_READ 18446744073709551614 18446744073709551614" save three.osprof other.osprof
+expect 2 save three.osprof other.osprof third.osprof
 [ ! -s out ] || fail "prints a sum that does not fit"
-assert_eq "osprof: cannot merge third.osprof: the sum does not fit 64 bits" "$(<err)" "message of a sum that does not fit"
+assert_eq "osprof: cannot sum up third.osprof: the sum does not fit 64 bits" "$(<err)" "message of a sum that does not fit"
 
 # Groups: of one caller, and of several of a name.
 {
@@ -70,7 +70,7 @@ assert_prints "in 27,670,116,110,564,327,418 calls of 3" show --of same groups.o
 # Layers: an operation that is several of the layer below, in the table, as JSON and in the figure.
 make user.osprof user "$most" STAT
 make fs.osprof fs "$most" LOOKUP GETATTR
-"$OSPROF" merge -o layers.osprof user.osprof fs.osprof
+"$OSPROF" save -o layers.osprof user.osprof fs.osprof
 assert_prints "36,893,488,147,419,103,230" show layers.osprof
 assert_prints '"calls": 36893488147419103230' show --json layers.osprof
 assert_prints "36,893,488,147,419,103,230 calls, " plot --layers --gnuplot layers.osprof
@@ -119,7 +119,7 @@ assert_prints "${sum//,/}" show --metrics causes.osprof
 
 # Calls whose clock ran backwards are compared with all operations' lowest buckets.
 sed 's/^# elapsed.*/&\n# clamped: 18446744073709551615/' three.osprof >clamped.osprof
-assert_prints "clamped.osprof: consistent" check clamped.osprof
+assert_prints "clamped.osprof: consistent" show --check clamped.osprof
 sed 's/^# elapsed.*/&\n# clamped: 18446744073709551615/' third.osprof >clamped.osprof
-expect 1 check clamped.osprof
+expect 1 show --check clamped.osprof
 assert_eq "clamped.osprof: 18446744073709551615 clamped calls, but 2 in bucket 0" "$(<out)" "clamped calls"

@@ -31,7 +31,7 @@ drive_summary() {
 drive() {
     drive_summary "$@"
     keys 2
-    wait_shows '(operation .*longest|No operation)'
+    wait_shows '(operation .*max|No operation)'
 }
 
 # calls_shown OP: its number of calls
@@ -82,7 +82,7 @@ refused_alone() {
 }
 
 export OSPROF
-refused_alone "osprof: no mount of osproffs has a live file here; name the mount point, or the live file"
+refused_alone "osprof: nothing is profiled here; osproffs LOWER MNT or osprof attach DIR begins it, osprof top -a shows all threads; of another user's, name the live file"
 
 # ---- As text
 
@@ -118,7 +118,7 @@ watch_to_end() {
     wait "$watcher" || fail "status $? after the mount has ended"
     assert_eq 7 "$(sum_reported MKDIR)" "calls of MKDIR in all reports"
     assert_eq 5 "$(sum_reported RMDIR)" "calls of RMDIR in all reports"
-    assert_eq 1 "$(grep -c 'The recording has ended' reports)" "times that the end is told"
+    assert_eq 1 "$(grep -c 'The profile has ended' reports)" "times that the end is told"
     rmdir "$lower"/known-*
 }
 
@@ -130,6 +130,8 @@ before_end=(true)
 mount_osproffs -o control=.profile "$lower" "$mnt"
 live=$(live_file)
 watch_to_end "$live"
+expect_trouble "osprof top: --delay 99ms: must be a time from 100ms to 24h, such as 10s or 5m; see 'osprof help top'" \
+    top --batch --delay 99ms mnt
 expect_trouble "osprof: cannot watch $live: No such file or directory; a mount point of osproffs or the live file of \
 one that runs is expected" top --batch "$live"
 
@@ -138,7 +140,7 @@ mount_osproffs "$lower" "$mnt"
 live=$(live_file)
 top_alone --batch --count 1 --delay 0.1 >out || fail "the only mount is not found"
 assert_eq "$mnt" "$(awk 'NR == 1 { print $NF }' out)" "the only mount"
-expect 0 top --batch --count 3 --delay 0.1 --ascii mnt
+expect 0 top --batch --count 3 --delay 100ms --ascii mnt
 assert_eq 3 "$(grep -c "the last [0-9.]* ms  $mnt\$" "$scratch/out")" "reports"
 [ "$(grep -c 'No operation was called' "$scratch/out")" -ge 2 ] || fail "the reports are not of intervals"
 "$OSPROF" top --batch --count 1 mnt >/dev/full 2>err && fail "cannot write, and does not say so"
@@ -202,7 +204,7 @@ keys a
 expect_calls RMDIR 14
 
 # Somebody resets the profile: more calls than before, so that the counts alone do not tell.
-"$OSPROF" reset mnt
+"$OSPROF" ctl mnt reset
 mkdir "$mnt"/again-{1..53}
 keys Space
 wait_shows 'The profile has begun anew'
@@ -212,10 +214,10 @@ shows_no_more 'begun anew' || fail "it begins anew for ever"
 
 echo pause >"$mnt/.osprof"
 keys Space
-wait_shows 'Recording is paused'
+wait_shows 'Counting is paused: calls are not measured\.'
 echo resume >"$mnt/.osprof"
 keys Space
-shows_no_more 'Recording is paused' || fail "paused for ever"
+shows_no_more 'Counting is paused: calls are not measured\.' || fail "paused for ever"
 
 keys 3
 wait_shows 'No call is in flight'
@@ -286,7 +288,7 @@ done
 drive --delay 0.1 mnt
 mkdir "$mnt"/last-{1..3}
 unmount_osproffs "$mnt"
-wait_shows 'The recording has ended'
+wait_shows 'The profile has ended'
 keys a
 expect_calls MKDIR 59
 expect_calls RMDIR 3
@@ -310,7 +312,7 @@ wait_shows '^file  .*/summarised'
 wait_shows '^program  .*cat'
 wait_shows '^next  *osprof show --op [A-Z]+ '
 keys s # orders are of the operations
-wait_shows '^operation .*p99.9 +longest'
+wait_shows '^operation .*p99.9 +max'
 keys 1
 wait_shows '^file  .*/summarised'
 rm "$mnt/summarised"
@@ -319,7 +321,7 @@ ended 0
 # The same in a report, which does not ask the mount.
 expect 0 top --batch --count 1 --delay 0.1 --ascii mnt
 grep -q '^[0-9.]* ms elapsed; ' "$scratch/out" || fail "a report does not begin with the page that answers"
-grep -q '^operation .*p99.9 *longest\|^No operation was called' "$scratch/out" || fail "a report without operations"
+grep -q '^operation .*p99.9 *max\|^No operation was called' "$scratch/out" || fail "a report without operations"
 unmount_osproffs "$mnt"
 
 # ---- Whose calls they are
@@ -329,12 +331,12 @@ expect 0 top --batch --by process --delay 0.1 --count 1 mnt # nobody knows yet
 stat "$mnt/none" 2>/dev/null || true
 for by in process uid; do
     expect 1 top --batch --by "$by" mnt
-    assert_eq "osprof: no calls by $by in $mnt/.osprof; osproffs -o by=$by records them; from now on: 'osprof groups $mnt $by'" "$(<"$scratch/err")" \
+    assert_eq "osprof: no calls by $by in $mnt/.osprof; osproffs -o by=$by records them; from now on: 'osprof ctl $mnt groups $by'" "$(<"$scratch/err")" \
         "message about a mount that records no callers"
 done
 drive --delay 3600 mnt
 keys 4
-wait_shows "^ *osprof groups $mnt process\$"
+wait_shows "^ *osprof ctl $mnt groups process\$"
 keys q
 ended 0
 unmount_osproffs "$mnt"
@@ -345,14 +347,14 @@ expect 0 top --batch --by process --delay 0.1 --count 1 --ascii mnt
 grep -q '^Nobody has called' "$scratch/out" || fail "somebody has called"
 stat "$mnt/none" 2>/dev/null || true
 expect 1 top --by uid mnt
-assert_eq "osprof: no calls by uid in $mnt/.osprof; osproffs -o by=uid records them; from now on: 'osprof groups $mnt off && osprof groups $mnt uid'" "$(<"$scratch/err")" \
+assert_eq "osprof: no calls by uid in $mnt/.osprof; osproffs -o by=uid records them; from now on: 'osprof ctl $mnt groups off && osprof ctl $mnt groups uid'" "$(<"$scratch/err")" \
     "message about a mount that records other callers"
-expect 0 groups mnt off
-expect 0 groups mnt uid
+expect 0 ctl mnt groups off
+expect 0 ctl mnt groups uid
 stat "$mnt/none" 2>/dev/null || true
 expect 0 top --batch --by uid --delay 0.1 --count 1 mnt
-expect 0 groups mnt off
-expect 0 groups mnt process
+expect 0 ctl mnt groups off
+expect 0 ctl mnt groups process
 
 # A process that makes a file for each line, and has a name that may harm terminals.
 cp "$(command -v bash)" $'ev\033[7mil'
@@ -412,13 +414,13 @@ wait_until 30 shows_caller_calls $((after - before)) ||
     fail "$(shown | caller_calls) calls are shown of $((after - before))"
 wait_shows '^Calls by process, the last '
 keys n
-wait_shows '^process .* mostly in'
+wait_shows '^process .* top operations'
 keys a
 wait_until 30 shows_caller_calls "$after" || fail "$(shown | caller_calls) calls are shown of $after"
 keys a
 
 # Somebody resets it: what was before is no part of what follows.
-"$OSPROF" reset mnt
+"$OSPROF" ctl mnt reset
 keys Space
 wait_shows 'begun anew'
 wait_until 30 shows_caller_calls 0 || fail "calls from before a reset are shown"

@@ -60,13 +60,13 @@ sleeping=$pid
 
 sees --pid "$locking"
 says "^[0-9-]+ [0-9:]+ .*  the last [0-9.]+ m?s  process $locking \\(flock\\)\$"
-says "of process $locking \\(flock\\): 1 thread of 1 process waited for something but work"
+says "of process $locking \\(flock\\): 1 thread of 1 process waited, [0-9.]+ m?s in all \\(idle waits excluded\\)"
 says 'All of that time it was waiting for a lock of a file that another holds \(flock\): flock;'
 says ' 100\.0 % .* 1 .*waiting for a lock of a file that another holds \(flock\) \(1 still\)$'
 sees --pid "$sleeping"
-says "of process $sleeping \\(sleep\\): nobody waited for anything but work\\.\$"
-says 'Waiting for work, which is not in it: .*, 1 thread all the time; sleeping \(100\.0 %\)\.$'
-says_not 'waiting for a lock|--work|--verbose'
+says "of process $sleeping \\(sleep\\): no thread waited \\(idle waits excluded\\)\\.\$"
+says 'Idle waits, not included: .*, 1 thread all the time; sleeping \(100\.0 %\)\.$'
+says_not 'waiting for a lock|--idle|--verbose'
 sees --by process --pid "$locking,$sleeping"
 says " 100\\.0 % .* flock $locking +waiting for a lock"
 says_not "sleep $sleeping +"
@@ -170,5 +170,5 @@ refused '--by thread goes with -a only' --by thread
 refused '--pid goes with -a only' --pid 1
 refused '--pid and --cgroup exclude each other' -a --pid 1 --cgroup x
 as_user "$OSPROF" top -a --batch --count 1 >out 2>err && fail "anybody sees what threads wait for"
-grep -q 'cannot see what threads wait for: this takes root, or the capabilities CAP_BPF and CAP_PERFMON' err ||
+grep -q "cannot see what threads wait for: this takes root, or the capabilities CAP_BPF and CAP_PERFMON" err ||
     fail "$(cat err)"

@@ -70,7 +70,7 @@ run_traced() {
     cd "$lower"
     ls -l >/dev/null
     start_tracing
-    expect 3 run --layers all --label rack=7 -q -p "$scratch/profile" -- sh "$scratch/load"
+    expect 3 run --layers all --label rack=7 -q -o "$scratch/profile" -- sh "$scratch/load"
     cd "$scratch"
     [ -z "$instance" ] || stop_tracing
 }
@@ -85,7 +85,7 @@ assert_nothing_left
 assert_eq $'user\nfuse\nqueue\nfs\nblock' "$(sed -n 's/^# layer: //p' profile)" "layers, the outermost first"
 split_layers profile
 for layer in user fuse fs block; do
-    "$OSPROF" check "layer.$layer" >&2 || fail "bad profile of the layer $layer"
+    "$OSPROF" show --check "layer.$layer" >&2 || fail "bad profile of the layer $layer"
     grep -qxF "# command: sh $scratch/load" "layer.$layer" || fail "no command in the profile of the layer $layer"
     grep -qxF "# label rack: 7" "layer.$layer" || fail "no label in the profile of the layer $layer"
 done
@@ -139,7 +139,7 @@ mkdir "$lower/below"
 mount_osproffs "$lower/below" "$mnt"
 mount_osproffs lower-2 "$scratch/mnt-2"
 mount_osproffs lower-3 "$scratch/mnt-3"
-expect 0 run --layers fuse -d mnt -d mnt-2 -q -p profile -- sh -c 'mkdir mnt/1 mnt/2 mnt/3 mnt-2/1 mnt-2/2 mnt-3/1'
+expect 0 run --layers fuse -d mnt -d mnt-2 -q -o profile -- sh -c 'mkdir mnt/1 mnt/2 mnt/3 mnt-2/1 mnt-2/2 mnt-3/1'
 assert_eq "" "$(<err)" "messages of mounts"
 assert_eq "fuse 5" "$(sed -n 's/^# layer: //p' profile) $(profile_calls MKDIR profile)" "directories that were made in two of three mounts"
 unmount_osproffs "$mnt"

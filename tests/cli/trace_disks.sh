@@ -49,7 +49,7 @@ mount -t tmpfs tmpfs /sys/dev/block
 traces() {
     rm -f profile
     ln -sfn "$scratch/devices/$1" "/sys/dev/block/$(mountpoint -d disk)"
-    expect 0 run --layers block -d disk -q -p profile -- true
+    expect 0 run --layers block -d disk -q -o profile -- true
     [ ! -e profile ] || sed -n 's/^# devices: //p' profile
 }
 

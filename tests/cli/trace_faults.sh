@@ -50,13 +50,13 @@ OSPROF_LIBRARIES=${OSPROF%/src/cli/osprof}/src/interpose/posix
 export OSPROF_LIBRARIES
 chown "$user_uid:$user_gid" "$lower"
 status=0
-as_user "$OSPROF" run --layers user,fuse,block -d "$lower" -q -p "$lower/profile" -- sh -c "ls '$lower'; exit 7" 2>err || status=$?
+as_user "$OSPROF" run --layers user,fuse,block -d "$lower" -q -o "$lower/profile" -- sh -c "ls '$lower'; exit 7" 2>err || status=$?
 assert_eq 7 "$status" "exit status of a user's command"
 assert_eq "osprof: the layers fuse and block are not profiled: this takes root, or the capabilities CAP_BPF and CAP_PERFMON" \
     "$(<err)" "message to a user"
 mv "$lower/profile" .
 layers_left user
-as_user "$OSPROF" run --layers fuse,block -d "$lower" -q -p "$lower/profile" -- true 2>err
+as_user "$OSPROF" run --layers fuse,block -d "$lower" -q -o "$lower/profile" -- true 2>err
 [ ! -e "$lower/profile" ] || fail "a profile of no layer is written"
 
 # With these two capabilities he is counted for.
@@ -67,7 +67,7 @@ mount -o loop image disk
 chmod 777 disk
 capable=(setpriv --reuid "$user_uid" --regid "$user_gid" --clear-groups --inh-caps "+bpf,+perfmon" --ambient-caps "+bpf,+perfmon"
     env HOME="$scratch/home-user" XDG_RUNTIME_DIR="$scratch/home-user" XDG_STATE_HOME="$scratch/home-user")
-"${capable[@]}" "$OSPROF" run --layers block -d disk -q -p disk/profile -- sh -c 'echo line >disk/file; sync disk/file' 2>err
+"${capable[@]}" "$OSPROF" run --layers block -d disk -q -o disk/profile -- sh -c 'echo line >disk/file; sync disk/file' 2>err
 assert_eq "" "$(<err)" "messages to a user with capabilities"
 mv disk/profile .
 [ "$(profile_calls WRITE profile)" -gt 0 ] || fail "a user with capabilities has no requests"
@@ -79,7 +79,7 @@ umount disk
 # begin: osprof run in the background
 begin() {
     rm -f ready
-    "${interruptible[@]}" "$OSPROF" run --layers fuse,fs -d "$lower" -q -p profile -- sh -c 'touch ready; exec sleep 60' 2>err &
+    "${interruptible[@]}" "$OSPROF" run --layers fuse,fs -d "$lower" -q -o profile -- sh -c 'touch ready; exec sleep 60' 2>err &
     run_pid=$!
 }
 

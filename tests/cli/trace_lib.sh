@@ -8,7 +8,7 @@ need_counting() {
     need csplit
     local layers=$1
     [ "$1" != fuse ] || layers=fuse,fs
-    "$OSPROF" run --layers "$layers" -d "$2" -q -p /dev/null -- true 2>"$scratch/tried" || true
+    "$OSPROF" run --layers "$layers" -d "$2" -q -- true 2>"$scratch/tried" || true
     ! grep -q 'not profiled' "$scratch/tried" || skip "$(<"$scratch/tried")"
 }
 

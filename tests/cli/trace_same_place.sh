@@ -43,7 +43,7 @@ before = count()
 [thread.join() for thread in threads]
 print(count() - before)
 END
-expect 0 run --layers user,block -d "$lower" -q -p profile -- python3 load.py
+expect 0 run --layers user,block -d "$lower" -q -o profile -- python3 load.py
 assert_eq 917 "$(<out)" "requests that the disk has counted"
 may_lack=$(sed -n 's/^osprof: the layer block may lack \([0-9]*\) request.*/\1/p' err)
 split_layers profile

@@ -24,22 +24,24 @@ expect_failure() {
 expect_failure "osprof run: --layers takes user, fuse, daemon, fs and block, with commas between, or all, not 'disk'; see 'osprof help run'" --layers disk true
 expect_failure "osprof run: --layers takes user, fuse, daemon, fs and block, with commas between, or all, not 'user,'; see 'osprof help run'" --layers user, true
 expect_failure "osprof run: --vs compares one layer, user or fs; see 'osprof help run'" --layers user,fs --vs true true
-expect_failure "osprof run: -o ro needs a mount, as with --layers fs; without one there are resolution, interval, intervals, by and groups; see 'osprof help run'" -o resolution=2,ro true
-# All that are said to be there are, and so says the help.
-names="resolution interval intervals by groups"
-for name in $names; do
-    expect 125 run -o "$name=wrong" true
-    grep -q "^osprof run: -o $name=wrong: " err || fail "-o $name is not there: $(<err)"
-done
+expect_failure "osprof run: --mount-option needs a mount, as with --layers fs; see 'osprof help run'" --resolution 2 --mount-option ro true
+expect_failure "osprof run: --joint needs a mount, as with --layers fs; see 'osprof help run'" --joint READ:size true
+expect_failure "osprof run: --slow needs a mount, as with --layers fs; without one, as root, osprof attach --slow finds causes; see 'osprof help run'" --slow 10ms true
+# The others are there without one, and so says the help.
+while read -r name right; do
+    expect 125 run "--$name" wrong true
+    grep -q "^osprof run: --${name}[: ].*; see 'osprof help run'$" err || fail "--$name is not there: $(<err)"
+    expect 0 run "--$name" "$right" -q true
+done <<<$'resolution 2\ninterval 1h\nintervals 4\nby program\ngroups 3'
 expect 0 run --help
-tr -s ' \n' ' ' <out | grep -q "without the layer fs there are $(sed 's/ \([^ ]*\)$/ and \1/; s/ /, /g; s/, and, / and /' <<<"$names")" ||
-    fail "the help names others: $(<out)"
-expect_failure "osprof run: -o resolution=3: must be 1, 2, 4 or 8; see 'osprof help run'" -o resolution=3 true
-expect_failure "osprof run: -o interval=9ms: must be a time from 10ms to 86400s, such as 100ms or 0.5s; see 'osprof help run'" -o interval=9ms true
-expect_failure "osprof run: --options is for the layers user and fs; see 'osprof help run'" --layers block -o resolution=2 true
+tr -s ' \n' ' ' <out | grep -oE ' --[a-z-]+ [^ ]+ with --layers fs: ' | awk '{ print $1 }' | paste -sd ' ' >of_mounts
+assert_eq "--slow --joint --mount-option" "$(<of_mounts)" "options that need a mount by the help"
+expect_failure "osprof run: --resolution takes 1, 2, 4 or 8, not '3'; see 'osprof help run'" --resolution 3 true
+expect_failure "osprof run: --interval 9ms: must be a time from 10ms to 24h, such as 100ms or 0.5s; see 'osprof help run'" --interval 9ms true
+expect_failure "osprof run: --resolution is for the layers user and fs; see 'osprof help run'" --layers block --resolution 2 true
 expect_failure "osprof: cannot profile none: No such file or directory" --layers user -d none true
 expect_failure "osprof: cannot profile $OSPROF: Not a directory" --layers user -d "$OSPROF" true
-expect_failure "osprof: cannot write profile none/x: No such file or directory" --layers user -p none/x true
+expect_failure "osprof: cannot write profile none/x: No such file or directory" --layers user -o none/x true
 OSPROF_LIBRARIES=$scratch expect_failure "osprof: cannot find libosprof_posix.so in $scratch; name its directory by the variable OSPROF_LIBRARIES" --layers user true
 
 # ---- All names of a function
@@ -138,20 +140,20 @@ user_run_in() {
         return 1
     }
 }
-user_run_in -d "$lower/in" -d out-side -q -p profile -- cat out-side/file "$lower/in/file" "$OSPROF" >/dev/null
+user_run_in -d "$lower/in" -d out-side -q -o profile -- cat out-side/file "$lower/in/file" "$OSPROF" >/dev/null
 assert_eq 2 "$(calls OPEN)" "files opened in two directories"
 assert_eq "$lower/in, $scratch/out-side" "$(sed -n 's/^# lower: //p' profile)" "the directories"
 ln -s out-side link
-user_run_in -d out-side -d link -d "$lower/in" -d out-side -q -p profile -- cat out-side/file
+user_run_in -d out-side -d link -d "$lower/in" -d out-side -q -o profile -- cat out-side/file
 assert_eq "# lower: $PWD/out-side, $lower/in" "$(grep '^# lower: ' profile)" "a directory under two names"
-user_run_in -d / -d out-side -q -p profile -- cat out-side/file "$lower/in/file" /etc/passwd
+user_run_in -d / -d out-side -q -o profile -- cat out-side/file "$lower/in/file" /etc/passwd
 [ "$(calls OPEN)" -ge 3 ] || fail "opened below /: $(calls OPEN)"
 
 # The live file is below / too, and the library's own calls to get to it do not count.
 rm -f "$lower/data"
-(cd "$lower" && user_run_in -d / -q -p "$scratch/profile" -- "$calls" threads)
+(cd "$lower" && user_run_in -d / -q -o "$scratch/profile" -- "$calls" threads)
 assert_eq $((7 * 1009)) "$(calls PREAD)" "reads of threads below /"
-(cd "$lower" && user_run_in -d / -q -p "$scratch/profile" -- "$calls" child)
+(cd "$lower" && user_run_in -d / -q -o "$scratch/profile" -- "$calls" child)
 assert_eq $((3 + 13 + 17)) "$(calls PREAD)" "reads of a child below /"
 assert_eq "0 0" "$(calls FALLOCATE) $(calls MMAP)" "calls of the library's own"
 ! grep '^# incomplete' profile || fail "calls below / are lacking"
@@ -159,7 +161,7 @@ rm -f "$lower/data"
 
 # ---- What is run
 
-user_run_in -d "$lower" --warmup 3 --repeat 2 --label rack=7 -q -p profile -- cat "$lower/in/file"
+user_run_in -d "$lower" --warmup 3 --repeat 2 --label rack=7 -q -o profile -- cat "$lower/in/file"
 assert_eq 2 "$(calls OPEN)" "calls of two runs after three others"
 assert_eq 7 "$(sed -n 's/^# label rack: //p' profile)" "a label"
 assert_eq 2 "$(sed -n 's/^# runs: //p' profile)" "runs"
@@ -173,7 +175,7 @@ diff -u <(sed "$alike" expected) <(sed "$alike" out) >&2 ||
 
 # Two commands in turn, each counted by itself, after runs that do not count.
 if ! is_without statistics; then
-    user_run_in -d "$lower" --warmup 1 --repeat 3 -q -p sets --vs "cat '$lower/in/file' '$lower/in/file'" -- cat "$lower/in/file"
+    user_run_in -d "$lower" --warmup 1 --repeat 3 -q -o sets --vs "cat '$lower/in/file' '$lower/in/file'" -- cat "$lower/in/file"
     for run in 1 2 3; do
         cp "sets/a-0$run.osprof" profile
         assert_eq 2 "$(calls OPEN)" "files that the other opens in round $run"
@@ -186,15 +188,15 @@ grep -q '^B .*cat .* in [1-9][0-9]* calls' err || fail "the two are not compared
 XDG_RUNTIME_DIR=$scratch/none expect 125 run -d "$lower" --vs true -- true
 
 # Four buckets per power of two, unless others are asked for
-user_run_in -d "$lower" -q -p profile -- cat "$lower/in/file"
+user_run_in -d "$lower" -q -o profile -- cat "$lower/in/file"
 assert_eq 4 "$(sed -n 's/^# resolution: //p' profile)" "resolution of the layer user"
-user_run_in -d "$lower" -o resolution=1 -q -p profile -- cat "$lower/in/file"
+user_run_in -d "$lower" --resolution 1 -q -o profile -- cat "$lower/in/file"
 assert_eq 1 "$(sed -n 's/^# resolution: //p' profile)" "resolution of the layer user, as asked for"
-user_run_in -d "$lower" -o resolution=8 -q -p profile -- cat "$lower/in/file"
+user_run_in -d "$lower" --resolution 8 -q -o profile -- cat "$lower/in/file"
 assert_eq 1 "$(calls OPEN)" "files opened, in finer buckets"
 
 # By default, which mounts nothing.
-(cd "$lower" && "$OSPROF" run -q -p ../profile -- cat in/file ../out-side/file) >out 2>err
+(cd "$lower" && "$OSPROF" run -q -o ../profile -- cat in/file ../out-side/file) >out 2>err
 assert_eq user "$(sed -n 's/^# layer: //p' profile)" "the default layer"
 [ "$(calls OPEN)" -ge 2 ] || fail "not all files count: $(calls OPEN)"
 
@@ -210,9 +212,9 @@ if [ -x /sbin/ldconfig ] && ! readelf -l /sbin/ldconfig | grep -q INTERP; then
     # shellcheck disable=SC2016 # for sh
     user_run_in -d "$lower" -- sh -c 'cat "$1"; exec /sbin/ldconfig -V' sh "$lower/in/file"
     grep -q ' at least ' <(sed '/^$/d' err | head -n 2 | paste -sd ' ') || fail "the time is not said to be a lower bound: $(<err)"
-    grep -q '^Not seen: 1 statically linked program (ldconfig' err || fail "not told what was not seen: $(<err)"
+    grep -q '^Not measured: 1 statically linked program (ldconfig' err || fail "not told what was not seen: $(<err)"
     user_run_in -- /sbin/ldconfig -V
-    grep -q 'no calls were seen$' <(sed '/^$/d' err) || fail "a static command is said to make no calls: $(<err)"
+    grep -q 'no calls were measured$' <(sed '/^$/d' err) || fail "a static command is said to make no calls: $(<err)"
     user_run 0 /sbin/ldconfig -V
     assert_eq '1 statically linked program' "$(not_seen)" "a command that was not seen"
     assert_eq "osprof: the layer user does not see /sbin/ldconfig: it is statically linked" "$(<err)" "message of a static program"
@@ -221,7 +223,7 @@ fi
 # ---- Without a live file the command runs on
 
 rm -f profile
-XDG_RUNTIME_DIR=$scratch/none expect 3 run --layers user -d "$lower" -q -p profile -- sh -c 'echo runs; exit 3'
+XDG_RUNTIME_DIR=$scratch/none expect 3 run --layers user -d "$lower" -q -o profile -- sh -c 'echo runs; exit 3'
 assert_eq runs "$(<out)" "output of a command that is not profiled"
 assert_eq "osprof: the layer user is not profiled: no live file can be made in $scratch/none/osprof: No such file or directory" \
     "$(<err)" "message without a live file"

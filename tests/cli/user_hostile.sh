@@ -18,7 +18,7 @@ cd /
 run_hostile() {
     local how=$1 status=0
     shift
-    timeout -s KILL 100 "$OSPROF" run -p "$scratch/profile" "$@" -- "$scratch/overwrite" "$how" >"$scratch/out" 2>"$scratch/err" || status=$?
+    timeout -s KILL 100 "$OSPROF" run -o "$scratch/profile" "$@" -- "$scratch/overwrite" "$how" >"$scratch/out" 2>"$scratch/err" || status=$?
     [ "$status" = 7 ] || {
         cat "$scratch/out" "$scratch/err" >&2
         fail "exit status $status, not the command's 7: $how $*"
@@ -49,15 +49,15 @@ grep -q '^OP_OPEN ' "$scratch/profile" || fail "no calls though only the header 
 
 # What is overwritten there is no mount's for others either: neither a profile of the mount, nor a socket to talk to.
 mkfifo "$scratch/stay"
-"$OSPROF" run -q --user nobody --label "filler=$(printf '%064d' 0)" -p "$scratch/profile" -- \
+"$OSPROF" run -q --user nobody --label "filler=$(printf '%064d' 0)" -o "$scratch/profile" -- \
     "$scratch/overwrite" labels <"$scratch/stay" >"$scratch/out" 2>"$scratch/err" &
 run=$!
 exec 7>"$scratch/stay"
 wait_until 30 grep -q overwritten "$scratch/out" || fail "the labels are not overwritten: $(<"$scratch/err")"
 ! "$OSPROF" show /srv >"$scratch/shown" 2>&1 || fail "a file that another user writes is shown as a mount's: $(<"$scratch/shown")"
-grep -q '^osprof: /srv is a directory, but not the root of an osproffs mount' "$scratch/shown" || fail "show /srv: $(<"$scratch/shown")"
-"$OSPROF" recover >"$scratch/listed"
-grep -Eq '^ +-  recording  - .*-user-0\.live +-$' "$scratch/listed" || fail "listed: $(<"$scratch/listed")"
+grep -q '^osprof: /srv is a directory, and nothing profiles it: ' "$scratch/shown" || fail "show /srv: $(<"$scratch/shown")"
+"$OSPROF" save --list >"$scratch/listed"
+grep -Eq '^ +-  active     - .*-user-0\.live +-$' "$scratch/listed" || fail "listed: $(<"$scratch/listed")"
 exec 7>&-
 status=0
 wait "$run" || status=$?

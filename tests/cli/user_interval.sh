@@ -1,5 +1,5 @@
 #!/bin/bash
-# osprof run -o interval=TIME at the layer user: the profile is cut into intervals, which add up to the whole whatever
+# osprof run --interval TIME at the layer user: the profile is cut into intervals, which add up to the whole whatever
 # processes do, and warm-ups are in none of them.
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=user_lib.sh
@@ -26,7 +26,7 @@ value() {
 
 # assert_sampled: into intervals, of which the last ends with the profile
 assert_sampled() {
-    expect 0 check "$scratch/profile"
+    expect 0 show --check "$scratch/profile"
     [ -n "$(value interval)" ] || fail "the profile is not sampled: $1"
     assert_eq "$(value elapsed)" "$(value borders | awk '{ print $NF }')" "last border: $1"
     # The last may be short, and another by the difference of the clocks.
@@ -35,7 +35,7 @@ assert_sampled() {
 
 # ---- Several processes, forks and threads, also killed ones: each of their calls is in one interval
 
-options='-d . -o interval=10ms'
+options='-d . --interval 10ms'
 # shellcheck disable=SC2016 # for the shell below
 user_run 0 sh -c 'for i in 1 2 3; do (cd $i && exec "$1" threads) & done
     (cd 4 && exec "$1" threads_that_fork); (cd 5 && exec "$1" child); (cd 6 && exec "$1" killed); wait' sh "$calls" 2>"$scratch/err"
@@ -45,7 +45,7 @@ assert_eq "$processes $processes" "$(calls PREAD) $(rows PREAD | sum)" "calls in
 
 # ---- What happened when
 
-options='-d . -o interval=100ms'
+options='-d . --interval 100ms'
 user_run 0 sh -c 'cat data; sleep 1; cat data data data'
 assert_sampled "a silent second"
 # Of the intervals with none in between, some may be longer on a busy machine.
@@ -57,12 +57,12 @@ expect 0 show --json "$scratch/profile"
 grep -q '"interval' "$scratch/out" || fail "JSON has no intervals"
 
 # A command of less than an interval
-options='-d . -o interval=30' user_run 0 cat data
+options='-d . --interval 30' user_run 0 cat data
 assert_sampled "a short command"
 assert_eq "1" "$(rows OPEN)" "files that were opened in the only interval"
 
 # Calls that their process ended in are in no interval.
-options='-d . --everything -o interval=10ms' user_run 0 "$TEST_PROGRAMS/left_calls" ended
+options='-d . --everything --interval 10ms' user_run 0 "$TEST_PROGRAMS/left_calls" ended
 assert_sampled "calls left"
 assert_eq "READ 3" "$(value left)" "calls left"
 rm -f "$lower"/fifo
@@ -78,7 +78,7 @@ case $(wc -l <"$2/runs") in
 4) cat data data; : >"$2/ready"; while [ ! -e "$2/go" ]; do sleep 0.02; done; exec cat data ;;
 esac
 COMMAND
-options='-d . --everything --warmup 2 --repeat 2 -o interval=100ms'
+options='-d . --everything --warmup 2 --repeat 2 --interval 100ms'
 mkdir control
 user_run 0 sh "$scratch/command" "$TEST_PROGRAMS/left_calls" "$scratch/control" &
 runs_pid=$!
@@ -99,7 +99,7 @@ assert_eq 4 "$(sed -n 's/^osprof_op_latency_seconds_count{.*op="OPEN"} //p' whil
 
 # ---- At most so many, which then get longer
 
-options='-d . -o interval=10ms,intervals=4'
+options='-d . --interval 10ms --intervals 4'
 user_run 0 sh -c 'cat data; sleep 0.5; cat data'
 assert_eq "$(value elapsed)" "$(value borders | awk '{ print $NF }')" "last border of few intervals"
 assert_eq 2 "$(rows OPEN | sum)" "files opened in few intervals"
@@ -108,7 +108,7 @@ assert_eq 2 "$(rows OPEN | sum)" "files opened in few intervals"
 # ---- Two commands in turn: each run has intervals of its own
 
 if ! is_without statistics; then
-    (cd "$lower" && "$OSPROF" run -d . -o interval=50ms --warmup 1 --repeat 2 -q -p "$scratch/sets" \
+    (cd "$lower" && "$OSPROF" run -d . --interval 50ms --warmup 1 --repeat 2 -q -o "$scratch/sets" \
         --vs 'cat data; sleep 0.3; cat data' -- cat data >"$scratch/out" 2>"$scratch/err") || fail "$(<err)"
     for run in 1 2; do
         cp "sets/a-0$run.osprof" profile
@@ -123,7 +123,7 @@ fi
 # ---- With a mount both layers are sampled
 
 [ -w /dev/fuse ] || skip "no /dev/fuse: with a mount it is not tried"
-(cd "$lower" && "$OSPROF" run --layers user,fs -d . -o interval=0.05s,cache=none -q -p "$scratch/both" -- \
+(cd "$lower" && "$OSPROF" run --layers user,fs -d . --interval 0.05s --mount-option cache=none -q -o "$scratch/both" -- \
     sh -c 'cat data; sleep 0.3; cat data' >"$scratch/out" 2>"$scratch/err") || fail "$(<err)"
 for layer in user fs; do
     expect 0 show --layer "$layer" --json both

@@ -54,20 +54,20 @@ week=$((7 * 24 * 60 * 60))
 assert_eq "" "$(said_at 0)" "what is said when nothing was killed"
 killed_run
 first=$live
-assert_eq "the profile of a run whose osprof was killed is kept; 'osprof recover' lists it" "$(said_at 0)" "what is said of one"
+assert_eq "the profile of a run whose osprof was killed is kept; 'osprof save --list' lists it" "$(said_at 0)" "what is said of one"
 assert_eq "" "$(said_at 0)" "what is said of it again"
-expect 0 recover
-grep -q "^ *[0-9]*  dead .* $first " out || fail "'osprof recover' does not list it: $(<out)"
+expect 0 save --list
+grep -q "^ *[0-9]*  dead .* $first " out || fail "'osprof save --list' does not list it: $(<out)"
 killed_run
 second=$live
 killed_run
 chmod -t "$second" # the third run has reported it
-assert_eq "the profiles of 2 runs whose osprof was killed are kept; 'osprof recover' lists them" "$(said_at 0)" "what is said of two"
+assert_eq "the profiles of 2 runs whose osprof was killed are kept; 'osprof save --list' lists them" "$(said_at 0)" "what is said of two"
 
 # ---- A run that goes on is neither reported nor removed
 
 mkfifo begun
-(cd "$lower" && exec "$OSPROF" run -d . -q -p "$scratch/other" -- sh -c 'echo >../begun; while [ ! -e end ]; do sleep 0.02; done; cat file') >/dev/null &
+(cd "$lower" && exec "$OSPROF" run -d . -q -o "$scratch/other" -- sh -c 'echo >../begun; while [ ! -e end ]; do sleep 0.02; done; cat file') >/dev/null &
 going=$!
 before_cleanup() {
     : >"$lower/end"
@@ -82,11 +82,11 @@ assert_eq 4 "$(kept)" "files then"
 for _ in 1 2 3 4 5 6 7 8; do
     killed_run
 done
-assert_eq "the profile of a run whose osprof was killed is kept; 'osprof recover' lists it" "$(said_at $((week - 100)))" \
+assert_eq "the profile of a run whose osprof was killed is kept; 'osprof save --list' lists it" "$(said_at $((week - 100)))" \
     "what is said of the last of 11, when the others were reported"
 assert_eq 12 "$(kept)" "files before a week is over"
 chmod -t "$first" # as if it had not been reported
-assert_eq "the profile of a run whose osprof was killed is kept; 'osprof recover' lists it" "$(said_at $((week + 100)))" \
+assert_eq "the profile of a run whose osprof was killed is kept; 'osprof save --list' lists it" "$(said_at $((week + 100)))" \
     "what is said of one that is old, and was not reported"
 assert_eq 12 "$(kept)" "files when it was reported"
 assert_eq "removed the profile of a run whose osprof was killed more than a week ago" "$(said_at $((week + 100)))" "what is said of the oldest"
@@ -96,12 +96,12 @@ assert_eq 11 "$(kept)" "files after a week"
 killed_run
 last=$live
 killed_run
-assert_eq "the profile of a run whose osprof was killed is kept; 'osprof recover' lists it" "$(said_at 0)" "what is said of the last"
+assert_eq "the profile of a run whose osprof was killed is kept; 'osprof save --list' lists it" "$(said_at 0)" "what is said of the last"
 assert_eq "removed the profiles of 2 runs whose osprof was killed more than a week ago" "$(said_at $((week + 100)))" "what is said of two"
 
 # ---- What was kept is whole
 
-expect 0 recover -o "$scratch/profile" --remove "$last"
+expect 0 save -o "$scratch/profile" --remove "$last"
 assert_eq "1 2" "$(calls OPEN) $(calls READ)" "calls in what was kept"
 : >"$lower/end"
 wait "$going" || fail "the run that went on fails"

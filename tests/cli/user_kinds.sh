@@ -189,7 +189,7 @@ elsewhere() {
 elsewhere 0 proc self/status
 # shellcheck disable=SC2016
 unshare --mount sh -c 'mkdir root && mount --rbind / root && mount --rbind /proc root/proc && mount --rbind /dev root/dev &&
-    exec "$1" run -q -p profile -- sh -c "$2 open root/proc/self/status; $2 open root/dev; $2 open root/etc/passwd"' sh "$OSPROF" "$program"
+    exec "$1" run -q -o profile -- sh -c "$2 open root/proc/self/status; $2 open root/dev; $2 open root/etc/passwd"' sh "$OSPROF" "$program"
 assert_eq 7 "$(calls FSTAT)" "calls on files of a directory with /proc and /dev in it"
 elsewhere 0 sysfs power/state
 elsewhere 7 tmpfs file
@@ -198,5 +198,5 @@ elsewhere 7 tmpfs file
 mkdir bound
 # shellcheck disable=SC2016
 unshare --mount sh -c 'mount -t tmpfs tmpfs bound && : >bound/file && mount --bind bound/file /proc/version &&
-    exec "$1" run -q -p profile -- "$2" open bound/file' sh "$OSPROF" "$program"
+    exec "$1" run -q -o profile -- "$2" open bound/file' sh "$OSPROF" "$program"
 assert_eq 7 "$(calls FSTAT)" "calls on a file system of which a file is bound to /proc"

@@ -17,7 +17,7 @@ user_run() {
     shift
     rm -f "$scratch/profile"
     # shellcheck disable=SC2086 # several
-    (cd "$lower" && exec "$OSPROF" run --layers user $options -q -p "$scratch/profile" -- "$@") >"$scratch/out" 2>"$scratch/err" || status=$?
+    (cd "$lower" && exec "$OSPROF" run --layers user $options -q -o "$scratch/profile" -- "$@") >"$scratch/out" 2>"$scratch/err" || status=$?
     [ "$status" = "$wanted" ] || {
         cat "$scratch/err" >&2
         fail "exit status $status, not $wanted, of: $*"

@@ -60,7 +60,7 @@ ln "$scratch/alone" "$evil"
 user_run 0 "$calls" spawn "$evil" run 300
 assert_ran 300 2000 "1 statically linked program (a?[31m??b?c????? T)"
 expect 0 show --width 200 "$scratch/profile"
-grep -q '^Not seen: 1 statically linked program (a?\[31m??b?c????? ' "$scratch/out" || fail "the page: $(<"$scratch/out")"
+grep -q '^Not measured: 1 statically linked program (a?\[31m??b?c????? ' "$scratch/out" || fail "the page: $(<"$scratch/out")"
 long=$scratch/$(printf 'n%.0s' {1..200})
 ln "$scratch/alone" "$long"
 user_run 0 "$calls" spawn "$long" run 300
@@ -95,7 +95,7 @@ majors=$(sed -n 's/^# page_faults: .* major \([0-9]*\)$/\1/p' "$scratch/profile"
 grouped=$(sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<"$majors")
 if (( majors > 2000 )); then
     expect 0 show --width 200 "$scratch/profile"
-    grep -q "^Not seen: page faults of mapped files ($grouped major in all)$" "$scratch/out" || fail "page faults: $(<"$scratch/out")"
+    grep -q "^Not measured: page faults of mapped files ($grouped major in all)$" "$scratch/out" || fail "page faults: $(<"$scratch/out")"
     user_run 0 "$calls" run 300
     expect 0 show "$scratch/profile"
     ! grep -q 'page faults' "$scratch/out" || fail "a program that maps nothing: $(<"$scratch/out")"
@@ -108,7 +108,7 @@ fi
 mkdir "$lower/empty"
 dd if=/dev/zero of="$lower/large" bs=64k count=32 2>/dev/null
 of_directory() {
-    (cd "$lower" && "$OSPROF" run -d "$1" -q -p "$scratch/profile" -- sh -c 'cat large >copy; sleep 1') >"$scratch/out" 2>&1
+    (cd "$lower" && "$OSPROF" run -d "$1" -q -o "$scratch/profile" -- sh -c 'cat large >copy; sleep 1') >"$scratch/out" 2>&1
     "$OSPROF" show --width 300 "$scratch/profile" | sed -n '/of the bytes/p'
 }
 [[ $(of_directory empty) == "None of the bytes that programs read and wrote were of files in "*"/empty: 4.00 MiB were of others, pipes, sockets or terminals; without -d all files count" ]] ||
@@ -120,7 +120,7 @@ assert_eq "" "$(of_directory .)" "bytes in the directory"
 [ -e /dev/fuse ] && unshare --mount true 2>/dev/null || exit 0
 mounted_writes() {
     rm -f "$lower"/{ran,ringed} "$scratch/profile"
-    (cd "$lower" && "$OSPROF" run --layers fs -d . -q -p "$scratch/profile" -- "$@") >"$scratch/out" 2>&1 || fail "with a mount: $* $(<"$scratch/out")"
+    (cd "$lower" && "$OSPROF" run --layers fs -d . -q -o "$scratch/profile" -- "$@") >"$scratch/out" 2>&1 || fail "with a mount: $* $(<"$scratch/out")"
     calls WRITE
 }
 assert_eq 7 "$(mounted_writes "$scratch/alone" run 0)" "writes of a static program, with a mount"

@@ -44,7 +44,7 @@ wait_for() {
 
 # Killed itself, osprof leaves the command alone: nothing is mounted. The profile is recovered from the live file.
 # shellcheck disable=SC2016 # for the shell below
-(cd "$lower" && exec "$OSPROF" run --layers user -d . -q -p "$scratch/profile" -- \
+(cd "$lower" && exec "$OSPROF" run --layers user -d . -q -o "$scratch/profile" -- \
     sh -c 'cat data >/dev/null; : >started; while [ ! -e go ]; do sleep 0.02; done; cat data data; : >ended') >"$scratch/out" 2>&1 &
 osprof_pid=$!
 wait_for "$lower/started"
@@ -53,7 +53,7 @@ wait "$osprof_pid" 2>/dev/null || true
 : >"$lower/go"
 wait_for "$lower/ended" "the command was killed too"
 live=$XDG_RUNTIME_DIR/osprof/$osprof_pid-user-0.live
-"$OSPROF" recover | grep -qE "^ *$osprof_pid +dead .* $live " || fail "the live file is not listed"
-expect 0 recover --remove -o "$scratch/profile" "$live"
+"$OSPROF" save --list | grep -qE "^ *$osprof_pid +dead .* $live " || fail "the live file is not listed"
+expect 0 save --remove -o "$scratch/profile" "$live"
 [ "$(calls OPEN)" = 5 ] || fail "$(calls OPEN) opened files were counted, before and after, not 5"
 [ ! -e "$live" ] || fail "the live file is still there"

@@ -72,7 +72,7 @@ expect_stack() {
 }
 forget() {
     end_programs
-    expect 0 reset "$fs"
+    expect 0 ctl "$fs" reset
 }
 # ended_all: osprof attach
 ended_all() {
@@ -157,8 +157,8 @@ grep -qx 'Slow: 4 of 6 FLOCKs from commit_row of db.\?' "$page" || fail "the pag
 assert_eq "4 of 6 FLOCKs from commit_row of db" "$(why | grep FLOCKs)" "the result that is kept"
 assert_eq "4 of 6 FLOCKs from commit_row of db" "$(why profile | grep FLOCKs)" "the profile"
 assert_eq 600 "$(stat -c %a profile)" "mode of the profile"
-"$OSPROF" check profile >&2 || fail "osprof check finds fault"
-expect 0 merge -o both profile profile
+"$OSPROF" show --check profile >&2 || fail "osprof show --check finds fault"
+expect 0 save -o both profile profile
 assert_eq "8 of 12 FLOCKs from commit_row of db" "$(why both | grep FLOCKs)" "the sum of two"
 
 # ---- Other programs: no function made half of all calls, so that none is named
@@ -292,7 +292,7 @@ is_told_again() {
     told | grep -q 'FLOCKs\? from commit_row of far$'
 }
 wait_until 60 is_told_again || fail "no reader is started in place of one that does not answer: $(told)"
-expect 0 reset "$fs"
+expect 0 ctl "$fs" reset
 readers KILL
 slow_calls far 1 0
 expect_told 1 "1 of 1 FLOCK from commit_row of far"

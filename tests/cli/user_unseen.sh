@@ -70,7 +70,7 @@ fi
 use_copies
 sed -i 's/osprof \([0-9]*\) OPEN/osprof \1 OPEM/' "$LIBRARY"
 status=0
-"$OSPROF" run --layers user -q -p profile -- cat file >out 2>err || status=$?
+"$OSPROF" run --layers user -q -o profile -- cat file >out 2>err || status=$?
 assert_eq "125 osprof: cannot preload $scratch/libraries/libosprof_posix.libasan.so: it is of another version than osprof" \
     "$status $(<out)$(<err)" "what is said of a library of another version"
 export OSPROF_LIBRARIES=$build_libraries

@@ -80,6 +80,8 @@ else
     grep -q "^filesystem $lower_mount " "$scratch/page" || fail "the mount is not named: $(<"$scratch/page")"
 fi
 ! grep -E "^program +calls" "$scratch/page" || fail "tables that nobody asked for"
+options="--by filesystem" page sh -c 'cat src/* >out/all'
+grep -q "^filesystem $lower_mount " "$scratch/page" || fail "the mount, which was asked for, is not named: $(<"$scratch/page")"
 
 # ---- Names: symbolic links, descriptors, the current directory, threads
 
@@ -179,11 +181,11 @@ wait_until 20 waits || fail "no call waits for the lock: $(cat "$scratch/live")"
 sed -n '/^Calls in flight:/,/^$/p' "$scratch/live" | grep -q "lower/held" || fail "it is not known on which file: $(cat "$scratch/live")"
 exec 7<&-
 wait "$pid" || fail "status $?"
-tr -d '\n ' <"$scratch/page" | grep -q 'Thelongestcall,aFLOCK,workedon.*/lower/held$' || fail "the longest call: $(tail -n 3 "$scratch/page")"
+tr -d '\n ' <"$scratch/page" | grep -q 'Thelongestcall,aFLOCK,wason.*/lower/held$' || fail "the longest call: $(tail -n 3 "$scratch/page")"
 
 # ---- Asked for
 
-options='-o by=process+directory:1'
+options='--by process+directory:1'
 # shellcheck disable=SC2016
 user_run 0 sh -c 'for i in 1 2 3; do cat src/3; done'
 assert_sums process directory
@@ -191,27 +193,35 @@ assert_eq 3 "$(grep -c '^# process: .* cat$' "$scratch/profile")" "processes of 
 assert_eq 3 "$(group_calls directory "/$(cut -d/ -f2 <<<"$lower")" OPEN)" "files opened below the first directory"
 ! grep -E '^# (file|program|filesystem): ' "$scratch/profile" || fail "groups that nobody asked for"
 
-options='-o by=none'
+options='--by none'
 user_run 0 cat src/3
 ! grep -E '^# (file|directory|program|filesystem|process): ' "$scratch/profile" || fail "groups that nobody wanted"
 
-options='-o by=program,groups=2,resolution=4'
+options='--by program --groups 2 --resolution 4'
 # shellcheck disable=SC2016
 user_run 0 sh -c 'cat src/3; head src/3; tail src/3; wc src/3'
 assert_sums program
 assert_eq 2 "$(grep -c '^# program: ' "$scratch/profile" | sed 's/3/2/')" "programs told apart"
 grep -q '^# program: other$' "$scratch/profile" || fail "no other programs"
 
-options='-v -o by=program'
+options='-v --by program'
 page cat src/3
 grep -qE "^program +calls" "$scratch/page" || fail "no table of programs that were asked for"
 
-for wrong in by=uid by=cgroup+file by=nothing by= by=file:2 groups=1 resolution=3 cache=none; do
-    expect 125 run -o "$wrong" -- true
-    grep -q "^osprof run: -o ${wrong%%=*}" "$scratch/err" || fail "of $wrong is said: $(<"$scratch/err")"
+for wrong in by=uid by=cgroup+file by=nothing by= by=file:2 groups=1 resolution=3 mount-option=cache=none; do
+    expect 125 run "--$wrong" -- true
+    grep -q "^osprof run: --${wrong%%=*}[: ]" "$scratch/err" || fail "of $wrong is said: $(<"$scratch/err")"
 done
-expect 125 run -o by=uid -- true
-grep -q 'by=uid: needs a mount' "$scratch/err" || fail "of by=uid is said: $(<"$scratch/err")"
+expect_wrong_by() {
+    expect 125 run --by "$1" -- true
+    assert_eq "osprof run: --by $2; see 'osprof help run'" "$(<"$scratch/err")" "what is said of --by $1"
+}
+expect_wrong_by uid "uid: the layer user does not know it; with --layers fs a mount does"
+expect_wrong_by cgroup+file "cgroup: the layer user does not know it; with --layers fs a mount does, and osprof attach"
+expect_wrong_by nothing "nothing: must be none, process, program, cgroup, uid, file, directory or filesystem, or several of them, \
+such as program+file"
+expect_wrong_by file:2 "file:2: only directory takes a depth"
+expect_wrong_by directory:33 "directory:33: must be a number from 1 to 32"
 
 # ---- More files than there is room for: what is not told apart is in the others, and everything adds up
 

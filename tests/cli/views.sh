@@ -41,8 +41,8 @@ printf 'OP_X 18446744073709551615 18446744073709551615\n 18446744073709551614\n'
 expect_trouble "osprof show: --json and --csv exclude each other: give one; see 'osprof help show'" show --json --csv
 expect_trouble "osprof show: --metrics and --json exclude each other: give one; see 'osprof help show'" \
     show --metrics --op READ --json "$data/show-hung.osprof"
-for option in --ascii --buckets --width=80; do
-    expect_trouble "osprof show: --ascii, --buckets, --charts, --explain, --joint, --no-labels and --width do not go with --csv; see 'osprof help show'" \
+for option in --ascii --buckets --color=never --width=80; do
+    expect_trouble "osprof show: --ascii, --buckets, --charts, --color, --explain, --joint, --no-labels and --width do not go with --csv; see 'osprof help show'" \
         show "$option" --csv
 done
 expect_trouble "osprof show: one profile at a time, not 2; see 'osprof help show'" show --json a b

@@ -10,8 +10,8 @@ expect_golden why-by-program why --by program --op FSYNC --width 48 "$data/why.o
 expect_golden why-by-uid why --by uid "$data/why.osprof"
 cp "$data/why.osprof" a
 expect_golden why-show show --charts --no-labels --width 100 a
-expect 0 show --no-labels --width 66 a
-grep -Eq '^  97.6 %  FSYNC +11 +98.3 ms +<268 ms  waiting for th\.\.\.$' "$scratch/out" || fail "not in one line: $(<"$scratch/out")"
+expect 0 show --no-labels --width 70 a
+grep -Eq '^ +97.6 %  FSYNC +11 +98.3 ms +110 ms  waiting for th\.\.\.$' "$scratch/out" || fail "not in one line: $(<"$scratch/out")"
 
 # Others at the disk may be why, where something waited for it.
 written='# disk_bytes: written 318767104 own 4194304\
@@ -27,27 +27,49 @@ expect 0 why --op FSYNC --width 200 others-elsewhere
 grep -q 'waiting for a lock of a file' "$scratch/out" || fail "no other cause: $(<"$scratch/out")"
 ! grep -q 'because of others' "$scratch/out" || fail "others at a disk that nothing waited for: $(<"$scratch/out")"
 
-# A list has 12 calls at most, a profile 32: above it stands which they are, and where the others are.
-# heading KEPT CALLS
+# A list has 12 calls at most, the longest, and a profile the last 32: above it stands which they are, and where the others are.
+# heading KEPT CALLS: of so many calls, each shorter than the one before
 heading() {
     {
         printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# slow: 1000000' \
             "# cause: READ calls $2 total ${2}000000 longest 2000000 cause waiting\\040for\\040a\\040lock"
         for number in $(seq "$1"); do
-            printf '%s\n' "# call: READ latency 2000000 end_ns 176403840012345678$((number % 10)) cause waiting\\040for\\040a\\040lock inode 12 pid 4711 process 4 program dd uid 0 error 0 asked_bytes 1 moved_bytes 1 offset 0"
+            printf '%s\n' "# call: READ latency $((2000000 - number)) end_ns 17640384001234567$((10 + number)) cause waiting\\040for\\040a\\040lock inode 12 pid 4711 process 4 program dd uid 0 error 0 asked_bytes 1 moved_bytes 1 offset 0"
         done
         printf 'OP_READ %s %s\n' "$2" "${2}000000"
         printf ' 0%.0s' {1..20}
         echo " $2"
     } >listed
-    expect 0 why listed
-    grep '^The last' "$scratch/out"
+    expect 0 why --width 120 listed
+    grep ', in UTC.*:$' "$scratch/out"
     assert_eq $(($1 < 12 ? $1 : 12)) "$(grep -c ' 4711 ' "$scratch/out")" "calls of $1 that are listed"
 }
-assert_eq "The last ones, in UTC:" "$(heading 12 12)" "all of them are listed"
-assert_eq "The last 12 of 14, in UTC (osprof why --json has 14):" "$(heading 14 14)" "two are not listed"
-assert_eq "The last 12 of 100, in UTC (osprof why --json has 32):" "$(heading 32 100)" "most are not kept"
-assert_eq "The last 3 of 14, in UTC (those before are counted above only):" "$(heading 3 14)" "most are counted only"
+assert_eq "The call, in UTC:" "$(heading 1 1)" "the only call"
+assert_eq "All, the longest first, in UTC:" "$(heading 12 12)" "all of them are listed"
+assert_eq "The longest 12 of 14, in UTC (osprof why --json has 14):" "$(heading 14 14)" "two are not listed"
+assert_eq "The longest 12 of the 32 that are kept, the last of 100, in UTC (osprof why --json has 32):" "$(heading 32 100)" "most are not kept"
+assert_eq "The last 3 of 14, which are kept, the longest first, in UTC:" "$(heading 3 14)" "most are counted only"
+assert_eq "The last 1 of 14, which is kept, in UTC:" "$(heading 1 14)" "one is kept"
+
+# The longest of those kept, in this order: the first 14 of these 20 take 1 s and less, the later ones less than 200 ms. Of
+# calls that took equally long the later one comes first.
+{
+    printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' '# slow: 1000000' \
+        '# cause: READ calls 20 total 20000000000 longest 1000000000 cause waiting\040for\040a\040lock'
+    for number in {0..19}; do
+        latency=$((number < 14 ? (number * 3 % 14 + 1) * 50000000 + 300000000 : 100000000 + number))
+        [ "$number" -ne 13 ] || latency=1000000000
+        printf '%s\n' "# call: READ latency $latency end_ns $((1764038400000000000 + number * 1000000000)) cause waiting\\040for\\040a\\040lock pid $((100 + number)) process 4 program dd uid 0 error 0 asked_bytes 1 moved_bytes 1 offset 0"
+    done
+    printf 'OP_READ 20 20000000000\n'
+    printf ' 0%.0s' {1..29}
+    echo " 20"
+} >longest
+expect 0 why longest
+assert_eq "The longest 12 of 20, in UTC (osprof why --json has 20):" "$(grep ', in UTC' out)" "which calls are listed"
+assert_eq "$(sed -n 's/^# call: READ latency \([0-9]*\) end_ns \([0-9]*\) .* pid \([0-9]*\) process.*/\1 \2 \3/p' longest | sort -k1,1nr -k2,2nr | sed -n '1,12s/.* //p' | paste -sd ' ')" \
+    "$(awk '/READ/ && $1 ~ /:/ { print $4 }' out | paste -sd ' ')" "the longest calls, in their order"
+assert_eq 113 "$(awk '/READ/ && $1 ~ /:/ { print $4; exit }' out)" "the longest call"
 
 expect 1 why --op WRITE "$data/why.osprof"
 assert_eq "osprof: no call of WRITE in this profile; 'osprof show' without --op lists its operations" "$(<"$scratch/err")" \
@@ -55,52 +77,60 @@ assert_eq "osprof: no call of WRITE in this profile; 'osprof show' without --op 
 expect 1 why --op write --op read "$data/why.osprof"
 grep -q "READ  " "$scratch/out" || fail "the other operation is not shown: $(<"$scratch/out")"
 
-expect 1 why "$data/show-grep.osprof"
-assert_eq "osprof: nobody looked for slow calls in $data/show-grep.osprof: mount with -o slow=10ms, or write slow 10ms to \
-the control file" "$(<"$scratch/err")" "message"
-expect_trouble "osprof why: --ascii, --by, --stacks and --width do not go with --json; see 'osprof help why'" \
-    why --json --by uid "$data/why.osprof"
+# -q leaves the status, and what went wrong.
+for option in -q --quiet "-q --json" "-q --by uid"; do
+    # shellcheck disable=SC2086 # words
+    expect 0 why $option "$data/why.osprof"
+    assert_eq "" "$(cat out err)" "what osprof why $option prints"
+done
+expect_trouble "osprof: nobody looked for slow calls in $data/show-grep.osprof: mount with -o slow=10ms, or from now on: osprof \
+ctl MOUNT slow 10ms" why "$data/show-grep.osprof"
+for option in --ascii --by=uid --color=always --stacks --width=80; do
+    expect_trouble "osprof why: --ascii, --by, --color, --stacks and --width do not go with --json; see 'osprof help why'" \
+        why --json "$option" "$data/why.osprof"
+done
 expect_trouble "osprof why: --by and --stacks exclude each other: one tells of all calls, one of each; see 'osprof help why'" \
     why --by uid --stacks "$data/why.osprof"
 sed 's/^# layer: fs/# layer: daemon/' "$data/show-grep.osprof" >daemon
-expect 1 why daemon
-assert_eq "osprof: nobody looked for slow calls in daemon: start the daemon by 'osprof fuse --slow 10ms'" "$(<"$scratch/err")" "message"
+expect_trouble "osprof: nobody looked for slow calls in daemon: start the daemon by 'osprof fuse --slow 10ms'" why daemon
 # A plain run: the command to type next, as far as it is known.
 # again LINE...: the command
 again() {
     printf '%s\n' '# osprof 1' '# layer: user' '# clock: tsc 1000000000 Hz' "$@" >plain
-    expect 1 why plain
+    expect 2 why plain
     assert_eq 1 "$(wc -l <"$scratch/err")" "lines of the message"
     sed -n 's/.* files: //p' "$scratch/err"
 }
 read_row=$'OP_READ 100 150000\n 0 0 0 0 0 0 0 0 0 0 100'
-assert_eq "osprof run --layers fs -o slow=10ms -d /srv/data -- make -j2" \
+assert_eq "osprof run --layers fs --slow 10ms -d /srv/data -- make -j2" \
     "$(again '# lower: /srv/data' '# command: make -j2' "$read_row")" "of a chosen directory"
-assert_eq "osprof run --layers fs -o slow=10ms -d '/srv/a b' -- COMMAND" \
+assert_eq "osprof run --layers fs --slow 10ms -d '/srv/a b' -- COMMAND" \
     "$(again '# lower: /srv/a b' '# command: sh -c make install' "$read_row")" "of a command that had quotes"
-assert_eq "osprof run --layers fs -o slow=10ms -d DIR -- COMMAND" \
+assert_eq "osprof run --layers fs --slow 10ms -d DIR -- COMMAND" \
     "$(again '# lower: /' '# command: make a.o b...' "$read_row")" "of a command that was cut, on no known files"
-assert_eq "osprof run --layers fs -o slow=10ms -d /srv/x -- make" \
+assert_eq "osprof run --layers fs --slow 10ms -d /srv/x -- make" \
     "$(again '# lower: /' '# command: make' "$read_row" '# directory: 0 /usr' "${read_row//100/10}" '# directory: 1 /srv/x' "${read_row//100/90}")" \
     "of the directory with most of the time"
-assert_eq "osprof run --layers fs -o slow=10ms -d /srv -- make" \
+assert_eq "osprof run --layers fs --slow 10ms -d /srv -- make" \
     "$(again '# lower: /' '# command: make' "$read_row" '# filesystem: 0 /srv ext4' "${read_row//100/90}" '# directory: 1 /srv/x' "${read_row//100/90}")" \
     "of the file system"
-assert_eq "osprof run --layers fs -o slow=10ms,posix_lock,flock -d /srv -- make" \
+assert_eq "osprof run --layers fs --slow 10ms --mount-option posix_lock,flock -d /srv -- make" \
     "$(again '# lower: /srv' '# command: make' "$read_row" "${read_row//READ 100 150000/FLOCK 100 190000}")" "of programs that wait for locks"
-assert_eq "osprof run --layers fs -o slow=10ms -d /srv -- make" \
+assert_eq "osprof run --layers fs --slow 10ms -d /srv -- make" \
     "$(again '# lower: /srv' '# command: make' "$read_row" "${read_row//READ 100 150000/FLOCK 100 110000}")" "of programs that hardly do"
 
 # Locks that the mount does not forward are in no call.
 locks() {
     printf '%s\n' '# osprof 1' '# layer: fs' '# clock: tsc 1000000000 Hz' '# slow: 10000000' '# elapsed: 100000000' "$@" "$read_row" >locked
-    expect 0 why --width 200 locked
+    expect 1 why --width 200 locked # no call was slow
     cat "$scratch/out"
 }
 assert_eq "No call that has ended took 10.0 ms or longer
 Programs waited 20.0 ms in all for locks of files; the mount does not forward them (-o posix_lock,flock does), so that is in no operation" \
     "$(locks '# program_time: 20900000' '# locking_time: 20000000')" "locks that are not forwarded"
 assert_eq "No call that has ended took 10.0 ms or longer" "$(locks '# program_time: 1900000' '# locking_time: 900000')" "hardly any locks"
+expect 1 why -q locked
+assert_eq "" "$(cat out err)" "what osprof why -q prints if no call was slow"
 
 grep -v '^# call: [A-Z]* latency' "$data/why.osprof" >no-calls
 expect 1 why --by uid no-calls
@@ -119,7 +149,7 @@ assert_eq "No call that has ended took 100 ms or longer" "$(head -n 1 "$scratch/
 grep -q '^ *1.02 s *5  MKDIR' "$scratch/out" || fail "does not hang: $(<"$scratch/out")"
 expect_trouble "osprof why: one profile at a time, not 2; see 'osprof help why'" why a b
 
-expect 0 merge -o sum "$data/why.osprof" "$data/why.osprof"
+expect 0 save -o sum "$data/why.osprof" "$data/why.osprof"
 expect 0 why sum
 grep -Eq '^ +96.9 % +2.40 s +22 +210 ms  FSYNC' "$scratch/out" || fail "the sum of causes: $(<"$scratch/out")"
 

@@ -69,11 +69,11 @@ flock 7
 waits flock locked true
 locking=$pid
 sees --pid "$locking" --for 300ms
-says "of process $locking \\(flock\\): 1 thread of 1 process waited for something but work"
+says "of process $locking \\(flock\\): 1 thread of 1 process waited, [0-9.]+ m?s in all \\(idle waits excluded\\)"
 says 'All of that time it was waiting for a lock of a file that another holds \(flock\): flock;'
 says ' 100\.0 % .* 1 .*waiting for a lock of a file that another holds \(flock\) \(1 still\)$'
 says "flock $locking waits for the flock of [^ ]*/locked, held by (bash|why_all.sh) $$"
-says_not 'before the end:|not counted|no cause by name|in part only'
+says_not 'before the end:|not measured|no cause by name|in part only'
 
 # What the holder does is reported, too.
 waits flock --no-fork second_lock sleep 100
@@ -95,10 +95,10 @@ of_json '"flock_lock_inode_wait" in rows("flock")[0]["stack"] or "flock" in rows
 # While it waits for nothing else its neighbour, who has the lock, waits for work.
 waits sleep 100
 sees --pid "$pid" --for 300ms
-says "of process $pid \\(sleep\\): nobody waited for anything but work\\.\$"
-says 'Waiting for work, which is not in it: .*, 1 thread all the time; sleeping \(100\.0 %\)\. --work shows them\.$'
+says "of process $pid \\(sleep\\): no thread waited \\(idle waits excluded\\)\\.\$"
+says 'Idle waits, not included: .*, 1 thread all the time; sleeping \(100\.0 %\)\. --idle shows them\.$'
 says_not 'waiting for a lock'
-sees --pid "$pid" --for 300ms --work
+sees --pid "$pid" --for 300ms --idle
 says ' - .*sleeping \(1 still\)$'
 
 # Its neighbour is hardly ever held up: by nothing but the time until it has a CPU, and it has priority.
@@ -107,7 +107,7 @@ if chrt -f 1 true 2>/dev/null; then
     waits chrt -f 1 python3 -c 'import time
 while True: time.sleep(0.4)'
     sees --pid "$pid" --for 2s
-    says "of process $pid \\([a-z0-9.]+\\): nobody waited for anything but work, except [0-9.]+ [mnµ]?s in all \\([0-9.]+ % of the time\\)\\.\$"
+    says "of process $pid \\([a-z0-9.]+\\): no thread waited \\(idle waits excluded\\), except [0-9.]+ [mnµ]?s in all \\([0-9.]+ % of the time\\)\\.\$"
     says_not 'All of that time|of that time, |no cause by name'
     kill -KILL "$pid"
     pid=$sleeping
@@ -187,7 +187,7 @@ says 'The largest part of that time, (50\.0|49\.[0-9]) %, they were waiting '
 flock -u 7
 waits sh -c 'read -r line <&8'
 sees --pid "$pid" --for 300ms
-says 'nobody waited for anything but work'
+says 'no thread waited \(idle waits excluded\)'
 exec 8>&-
 
 # ---- Each wait is counted once, or said not to be: those of a process that another has started are as many as the kernel
@@ -240,8 +240,8 @@ one=$!
 taskset -c 0 sh -c 'while :; do :; done' &
 started+=("$!")
 sees --pid "$one,$!" --for 600ms
-says 'All of that time they were ready to run, but without a CPU'
-says ': 2 threads of 2 processes waited for something but work'
+says 'All of that time they were waiting for a CPU \(runqueue latency\)'
+says ': 2 threads of 2 processes waited, [0-9.]+ m?s in all \(idle waits excluded\)'
 kill -KILL "$one" "$!"
 
 # ---- What a name may have
@@ -328,7 +328,7 @@ python3 names.py <begin &
 pid=$!
 started+=("$pid")
 rm -f err # of another, that says the same
-"$OSPROF" why -a --width 1000 --by program --work --verbose --pid "$pid" >out 2>err &
+"$OSPROF" why -a --width 1000 --by program --idle --verbose --pid "$pid" >out 2>err &
 watcher=$!
 started+=("$watcher")
 wait_until 30 grep -q 'is counted until Ctrl-C' err || fail "does not begin: $(cat err)"
@@ -338,7 +338,7 @@ kill -INT "$watcher"
 wait "$watcher" || fail "status $? of osprof why -a"
 kill -KILL "$pid"
 exec 9>&-
-grep -q 'Of more than 20000 threads, names and causes those that waited least are summed by program; ' out ||
+grep -q 'More than 20000 threads, names and causes: those that waited least are summed by program; ' out ||
     fail "what is summed: $(tail -5 out)"
 [ "$(grep -c ' n[0-9][0-9]* ' out)" -le 40000 ] || fail "programs have no end"
 grep -q ' (others) ' out || fail "no others: $(tail -20 out)"
@@ -396,4 +396,4 @@ if unshare --pid --fork --mount-proc true 2>/dev/null; then
     grep -q 'cannot see what threads wait for: osprof must run outside of this PID namespace' err || fail "$(cat err)"
 fi
 as_user "$OSPROF" why -a --for 100ms >out 2>err && fail "anybody sees what threads wait for"
-grep -q 'cannot see what threads wait for: this takes root, or the capabilities CAP_BPF and CAP_PERFMON' err || fail "$(cat err)"
+grep -q "cannot see what threads wait for: this takes root, or the capabilities CAP_BPF and CAP_PERFMON; try sudo ('osprof doctor' lists what works here)" err || fail "$(cat err)"

@@ -90,7 +90,7 @@ find "$tests_dir/../../src" -name '*.[ch]' -exec perl -0777 -ne '
         my $key = $1 // $2;
         print "$1\n" while $key =~ /"([a-z][a-z_]*[a-z])"/g;
     }
-    print "$1\n" while /\(char\[\]\)\{"([a-z_]+)"\},/g;
+    print "$1\n" while /\.key = \(char\[\]\)\{"([a-z_]+)"\},/g;
     print "$1\n" while /\{"([a-z_]+)", header->/g;
     print "$1\n" while /#define \w*LABEL\w* "([a-z][a-z_]*[a-z])"/g' {} + | sort -u >written
 [ "$(wc -l <written)" -ge 25 ] || fail "few keys in the sources: $(paste -sd ' ' written)"

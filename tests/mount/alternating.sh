@@ -12,7 +12,7 @@ for hundred in {0..19}; do # turns of both ways, however fast this is
     mkdir "$mnt/$hundred" "$mnt/$hundred"/{1..99}
 done
 unmount_osproffs "$mnt"
-"$OSPROF" check "$final_profile"
+"$OSPROF" show --check "$final_profile"
 [ -d "$lower/19/99" ] || fail "calls did not reach the lower directory"
 recorded=$(awk '/^OP_/ { calls += $2 } END { print calls + 0 }' "$final_profile")
 assert_eq "$recorded" "$(awk '{ calls += $2 } END { print calls + 0 }' turns)" "calls that were profiled"

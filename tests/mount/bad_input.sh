@@ -28,13 +28,17 @@ refused() {
 wrong_values() {
     local option
     for option in resolution=3 resolution=0 resolution=-1 resolution=16 resolution=x resolution= cache=some cache= \
-        timing=fast timing= control=a/b control= control=. control=.. live= nonsense nonsense=1 profile= \
+        timing=fast timing= control=a/b control= control=. control=.. live= profile= \
         max_read=131072; do
         refused "${option%%=*}" -o "$option" "$lower" "$mnt"
     done
     refused default_permissions -o default_permissions,no_default_permissions "$lower" "$mnt"
-    refused --nonsense --nonsense "$lower" "$mnt"
-    refused -z -z "$lower" "$mnt"
+    for option in nonsense nonsense=1; do
+        refused "osproffs: unknown option $option; 'osproffs -h' lists the options" -o "$option" "$lower" "$mnt"
+    done
+    refused "osproffs: unknown option --nonsense: options are written as -o nonsense, or -o nonsense=VALUE; 'osproffs -h' lists them" \
+        --nonsense "$lower" "$mnt"
+    refused "osproffs: unknown option -z; 'osproffs -h' lists the options" -z "$lower" "$mnt"
 }
 
 wrong_paths() {
@@ -108,7 +112,7 @@ unwritable_for_users() {
 }
 
 broken_profiles() {
-    local broken command
+    local broken
     printf 'OP_READ 1 1000\n 0 0 5\n' >sum
     printf 'OP_READ -1 1000\n' >negative
     printf 'OP_READ 1\n' >short
@@ -118,15 +122,20 @@ broken_profiles() {
     head -c 5000 /dev/urandom >noise
     : >empty-file
     for broken in sum negative short overflow nul prose noise missing-file lower; do
-        for command in check show; do
-            assert_error "$broken" "$OSPROF" "$command" "$scratch/$broken"
-        done
+        assert_error "$broken" "$OSPROF" show "$scratch/$broken"
+        assert_error "$broken" "$OSPROF" show --check "$scratch/$broken"
     done
-    for broken in sum noise empty-file missing-file; do
-        assert_error "$broken" "$OSPROF" recover "$scratch/$broken"
+    for broken in sum noise empty-file missing-file lower; do
+        assert_error "$broken" "$OSPROF" save -o saved "$scratch/$broken"
+        assert_error "$broken" "$OSPROF" save --remove -o saved "$scratch/$broken"
     done
-    assert_error "$lower" "$OSPROF" reset "$lower" # no mount
+    assert_error "$lower" "$OSPROF" ctl "$lower" reset # no mount
+    assert_error "$lower" "$OSPROF" save --rotate "$lower" -o saved
+    [ ! -e saved ] || fail "a wrong profile is saved"
     assert_error nonsense "$OSPROF" nonsense
+    for broken in check merge recover dump rotate reset groups calibrate; do # names that it had once
+        assert_error "'$broken' is not a command" "$OSPROF" "$broken" "$lower"
+    done
 }
 
 wrong_values

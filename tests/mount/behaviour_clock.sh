@@ -85,7 +85,7 @@ everything_goes_on() {
     done
     end_calling
     unmount_osproffs "$mnt"
-    "$OSPROF" check "$final_profile" >&2 || fail "the profile is inconsistent"
+    "$OSPROF" show --check "$final_profile" >&2 || fail "the profile is inconsistent"
     assert_eq "$(<made)" "$(profile_calls MKDIR "$final_profile")" "MKDIR"
     assert_eq "$(<made)" "$("$OSPROF" events show "$scratch/events" | grep -c ' MKDIR ')" "MKDIR in the events"
     elapsed=$(header elapsed "$final_profile")
@@ -126,7 +126,7 @@ rotations_go_on() {
     end_calling
     unmount_osproffs "$mnt"
     while read -r file; do
-        "$OSPROF" check "$file" >/dev/null || fail "osprof check finds fault with $file"
+        "$OSPROF" show --check "$file" >/dev/null || fail "osprof show --check finds fault with $file"
         [ -z "$end" ] || assert_eq "$end" "$(header start "$file")" "beginning of $file"
         end=$(header end "$file")
         total=$((total + $(profile_calls MKDIR "$file")))

@@ -1,6 +1,6 @@
 #!/bin/bash
 # overlayfs and a mount: over overlayfs, a mount is as what is below; as a lower directory of overlayfs, it is as its own lower
-# directory; as the upper one, which Linux allows, it differs in what docs/mounts.md says, and in nothing else.
+# directory; as the upper one, which Linux allows, it differs in what docs/internals/mounts.md says, and in nothing else.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
 
@@ -111,7 +111,7 @@ below_overlayfs() {
 
 # ---- A mount as upper directory of overlayfs
 
-# What docs/mounts.md says of it, as the topics that show it.
+# What docs/internals/mounts.md says of it, as the topics that show it.
 differing=(link tmpfile mmap_attributes set_id set_id_open times)
 
 above_overlayfs() {

@@ -44,7 +44,7 @@ check_exactly() {
     mount_osproffs "$@" "$lower" "$mnt"
     "$TEST_PROGRAMS/fail_and_move" "$mnt" "$threads" | LC_ALL=C sort >"$scratch/expected"
     cat "$mnt/.osprof" >"$scratch/profile"
-    "$OSPROF" check "$scratch/profile" >&2 || fail "osprof check: $*"
+    "$OSPROF" show --check "$scratch/profile" >&2 || fail "osprof show --check: $*"
     counted "$scratch/profile" >"$scratch/counted"
     "check_$what" "$*"
     command_control reset
@@ -87,7 +87,7 @@ mount_osproffs -o cache=none "$lower" "$mnt"
 live=$(live_file)
 kill -KILL "$daemon_pid"
 wait_until 30 test ! -e "/proc/$daemon_pid/fd/0" || fail "osproffs does not die"
-"$OSPROF" recover -o "$scratch/recovered" "$live"
+"$OSPROF" save -o "$scratch/recovered" "$live"
 assert_eq "$(<"$scratch/expected")" "$(counted "$scratch/recovered")" "counts in the live file"
 umount -l "$mnt"
 rm "$live"

@@ -119,7 +119,7 @@ memory() {
 
 # Somebody else has priority on the only CPU that the caller may use.
 cpu() {
-    local cause="ready to run, but without a CPU" cpu
+    local cause="waiting for a CPU (runqueue latency)" cpu
     cpu=$(($(getconf _NPROCESSORS_ONLN) - 1))
     if [ "$cpu" -eq 0 ] || ! taskset -c "$cpu" chrt -f 1 true 2>/dev/null; then
         not_provoked "$cause" "a single CPU, or nobody may have priority (chrt -f)"

@@ -171,7 +171,7 @@ attributed() {
             sub(/^.* cause /, "", words)
             gsub(/\\040/, " ", words)
             if (words == cause) seen += $7
-            if (words == cause || words !~ /^(running|ready to run, but without a CPU)$/) total += $7
+            if (words == cause || words !~ /^(running|waiting for a CPU \(runqueue latency\))$/) total += $7
         }
         END { printf "%d %d\n", total / hz * 1000, seen / hz * 1000 }' "$scratch/profile")
     command_control reset
@@ -491,7 +491,7 @@ provoke_overlay() {
 
 # Workers may use the last CPU only, and now and then it is another's that has priority.
 provoke_cpu() {
-    local cause="ready to run, but without a CPU" cpu round
+    local cause="waiting for a CPU (runqueue latency)" cpu round
     cpu=$(($(getconf _NPROCESSORS_ONLN) - 1))
     if [ "$cpu" -eq 0 ] || ! taskset -c "$cpu" chrt -f 1 true 2>/dev/null; then
         not_provoked "$cause" "a single CPU, or nobody may have priority (chrt -f)"

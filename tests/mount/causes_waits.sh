@@ -199,7 +199,7 @@ limited_cpu() {
     in_group cpu || return 0
     limit cpu.cfs_quota_us 2000 cpu.max "2000 100000"
     start_in_group bash -c 'while :; do :; done'
-    held "ready to run, but without a CPU" "2 % of a CPU"
+    held "waiting for a CPU (runqueue latency)" "2 % of a CPU"
     end_waits
     leave_group
 }

@@ -22,7 +22,7 @@ hangs() {
 
 # The same without asking for the call's path.
 has_call_in_flight() {
-    "$OSPROF" check "$mnt" | grep -q 'in flight'
+    "$OSPROF" show --check "$mnt" | grep -q 'in flight'
 }
 
 # The paths of calls in flight, of what osprof show says.
@@ -44,13 +44,15 @@ wait_until 30 has_call_in_flight || fail "no call hangs"
 within_time "$OSPROF" show "$mnt" >"$scratch/shown"
 paths_in_flight "$scratch/shown" | grep -qF "$lower" || fail "no path of the call in flight: $(<"$scratch/shown")"
 ! pgrep -f "$OSPROF .*$mnt" >&2 || fail "processes of commands are left"
-within_time "$OSPROF" dump "$mnt" "$scratch/dumped"
+within_time "$OSPROF" save "$mnt" -o "$scratch/dumped" 2>"$scratch/said"
 assert_eq 1 "$(profile_calls CREATE "$scratch/dumped")" "CREATE in flight"
-within_time "$OSPROF" rotate "$mnt" "$scratch/rotated"
+assert_eq "" "$(<"$scratch/said")" "what is said of a profile that is whole"
+within_time "$OSPROF" save --rotate "$mnt" -o "$scratch/rotated"
 assert_eq 1 "$(profile_calls MKDIR "$scratch/rotated")" "MKDIR before the rotation"
-within_time "$OSPROF" events record "$mnt" "$scratch/events"
-within_time "$OSPROF" events stop "$mnt"
-within_time "$OSPROF" reset "$mnt"
+within_time "$OSPROF" ctl "$mnt" events "$scratch/events"
+within_time "$OSPROF" ctl "$mnt" events off
+assert_refused "osprof: $mnt: events off failed: no events are recorded" timeout 20 "$OSPROF" ctl "$mnt" events off
+within_time "$OSPROF" ctl "$mnt" reset
 within_time "$OSPROF" why "$mnt" >/dev/null
 within_time "$OSPROF" show "$mnt" >/dev/null
 # somebody hangs in it: it can only be taken away lazily
@@ -64,7 +66,7 @@ assert_eq 0 "$(profile_calls MKDIR "$scratch/final")" "MKDIR after the reset"
 mkdir "$lower/run"
 XDG_RUNTIME_DIR=$lower/run timeout 20 "$OSPROFFS" -o "profile=$scratch/final" "$lower" "$lower" || fail "does not mount over its socket"
 mkdir "$lower/above"
-XDG_RUNTIME_DIR=$lower/run within_time "$OSPROF" reset "$lower"
+XDG_RUNTIME_DIR=$lower/run within_time "$OSPROF" ctl "$lower" reset
 within_time umount "$lower"
 wait_until 30 test ! -e "$lower/run/osprof/"*.sock || fail "the socket is left"
 

@@ -56,17 +56,26 @@ commands_nothing() {
         assert_refused_to "$who" "$command"
     done
     # nor by the socket, which file systems let it reach
-    for command in "dump $mnt $scratch/victim" "rotate $mnt $scratch/planted" "reset $mnt" \
-        "events record $mnt $scratch/planted"; do
+    for command in "ctl $mnt dump" "save --rotate $mnt -o $scratch/planted" "ctl $mnt reset" \
+        "ctl $mnt events $scratch/planted"; do
         # shellcheck disable=SC2086 # words
         ! as_contained "$who" "$OSPROF" $command 2>"$scratch/err" || fail "$who may: osprof $command"
-        grep -q 'only who' "$scratch/err" || fail "$who, osprof $command: $(<"$scratch/err")"
+        grep -q 'permitted: the user who mounted it' "$scratch/err" || fail "$who, osprof $command: $(<"$scratch/err")"
         assert_eq "precious" "$(<"$scratch/victim")" "a file, after $who, osprof $command"
         [ ! -e "$scratch/planted" ] || fail "$who, osprof $command: a file has appeared"
     done
     # shellcheck disable=SC2016
     ! as_contained "$who" grep -q '^# longest.*secret' "$mnt/.osprof" || fail "$who is shown paths"
     as_contained "$who" grep -q '^OP_MKDIR' "$mnt/.osprof" || fail "$who is shown no profile"
+    # the socket is refused, too
+    ! as_contained "$who" "$OSPROF" save "$mnt" >"$scratch/saved" 2>"$scratch/err" || fail "$who saves the mount's profile"
+    assert_eq "osprof: cannot save $mnt: Permission denied; permitted: the user who mounted it, and processes with CAP_SYS_ADMIN" \
+        "$(<"$scratch/err")" "what is said to $who"
+    [ ! -s "$scratch/saved" ] || fail "$who saves something: $(<"$scratch/saved")"
+    # what the control file has is without paths and groups
+    as_contained "$who" cat "$mnt/.osprof" >"$scratch/saved"
+    grep -q '^OP_MKDIR' "$scratch/saved" || fail "$who copies no profile: $(<"$scratch/saved")"
+    ! grep -E 'secret|^# file:' "$scratch/saved" || fail "$who copies paths"
 }
 
 # Who has all capabilities but sees other directories: text names no files, and what it has opened is taken.
@@ -79,17 +88,17 @@ elsewhere() {
         [ ! -e "$1/private/text" ]
         printf "reset\n" >"$2/.osprof"
         mkdir "$2/there"
-        "$3" dump "$2" "$1/private/dumped"
-        "$3" rotate "$2" "$1/private/rotated"
-        "$3" events record "$2" "$1/private/events"
+        "$3" save "$2" -o "$1/private/dumped"
+        "$3" save --rotate "$2" -o "$1/private/rotated"
+        "$3" ctl "$2" events "$1/private/events"
         rmdir "$2/there"
-        "$3" events stop "$2"
+        "$3" ctl "$2" events off
         grep -q "^OP_MKDIR 1 " "$1/private/dumped"
         grep -q "^OP_MKDIR 1 " "$1/private/rotated"
         "$3" events profile "$1/private/events" | grep -q "^OP_RMDIR 1 "
     ' bash "$scratch" "$mnt" "$OSPROF"
     assert_eq "" "$(ls "$scratch/private")" "what the host has of it"
-    grep -q "osprof dump" "$daemon_log" || fail "the log does not say what to do"
+    grep -q "osprof save" "$daemon_log" || fail "the log does not say what to do"
 }
 
 end_strangers() {
@@ -109,12 +118,12 @@ keeps_nobody_waiting() {
     as_contained "$who" python3 "$tests_dir/strangers.py" "$XDG_RUNTIME_DIR/osprof/$pid.sock" >"$scratch/strangers" &
     wait_until 20 grep -q connected "$scratch/strangers" || fail "nobody connects to the socket"
     for ((i = 0; i < 10; i++)); do
-        "$OSPROF" reset "$mnt" || fail "$who keeps others from commanding"
-        "$OSPROF" dump "$mnt" "$scratch/beside" || fail "$who keeps others from passing a file"
+        "$OSPROF" ctl "$mnt" reset || fail "$who keeps others from commanding"
+        "$OSPROF" save --rotate "$mnt" -o "$scratch/beside" || fail "$who keeps others from passing a file"
     done
     end_strangers
     wait "$!" || true
-    "$OSPROF" reset "$mnt" || fail "no command after the strangers"
+    "$OSPROF" ctl "$mnt" reset || fail "no command after the strangers"
 }
 
 # A capability is not the file's owner: what it may not write is not written for it.

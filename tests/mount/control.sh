@@ -101,6 +101,28 @@ refuses_other_commands() {
     grep -q "unknown command 'nonsense'" "$daemon_log" || fail "the log does not tell the reason"
 }
 
+# osprof ctl prints the reason of the process itself; the log has none of that.
+ctl_tells_reasons() {
+    "$OSPROF" ctl "$mnt" reset
+    mkdir "$mnt/directory/x"
+    "$OSPROF" ctl "$mnt" pause
+    rmdir "$mnt/directory/x"
+    assert_refused "osprof: $mnt: 'reset' takes no argument, found 'now'" "$OSPROF" ctl "$mnt" reset now
+    assert_refused "osprof: $mnt: interval 1ms: must be a time from 10ms to 24h, such as 100ms or 0.5s" "$OSPROF" ctl "$mnt" interval 1ms
+    assert_refused "osprof: $mnt: slow 10: the unit is missing: such as 10ms, or 10s" "$OSPROF" ctl "$mnt" slow 10
+    assert_refused "osprof: $mnt: joint smell size: no such operation" "$OSPROF" ctl "$mnt" joint smell size
+    ! grep "the unit is missing" "$daemon_log" || fail "the log repeats it"
+    ! "$OSPROF" ctl "$mnt" nonsense 2>"$scratch/message" || fail "accepted: nonsense"
+    assert_eq "osprof: $mnt: unknown command 'nonsense'; accepted are reset" "$(cut -d , -f 1 "$scratch/message")" "reason"
+    assert_refused "osprof ctl: 'osprof save $mnt -o file' writes the profile to a file; see 'osprof help ctl'" "$OSPROF" ctl "$mnt" dump file
+    assert_refused "osprof ctl: 'osprof save --rotate $mnt -o file' writes the profile to a file; see 'osprof help ctl'" \
+        "$OSPROF" ctl "$mnt" rotate file
+    "$OSPROF" ctl "$mnt" resume
+    assert_eq "1 0" "$(calls MKDIR) $(calls RMDIR)" "after all that"
+    "$OSPROF" ctl "$mnt" dump
+    assert_eq 1 "$(profile_calls MKDIR "$final_profile")" "in the place of the final profile"
+}
+
 refuses_to_be_changed() {
     local denied='Operation not permitted'
     assert_refused "$denied" rm -f "$mnt/.osprof"
@@ -122,6 +144,7 @@ refuses_other_users() {
     is_root || return 0
     as_user cat "$mnt/.osprof" >/dev/null || fail "others may not read"
     assert_refused 'Permission denied' as_user bash -c "echo reset >'$mnt/.osprof'"
+    assert_refused "permitted: the user who mounted it, and processes with CAP_SYS_ADMIN" as_user "$OSPROF" ctl "$mnt" reset
     as_user "$OSPROF" show "$mnt" >/dev/null || fail "osprof show by another user"
 }
 
@@ -154,6 +177,7 @@ is_never_profiled
 obeys_commands
 dumps
 refuses_other_commands
+ctl_tells_reasons
 refuses_to_be_changed
 refuses_other_users
 unmount_osproffs "$mnt"

@@ -64,7 +64,7 @@ final_profile_is_saved() {
     kill -TERM "$daemon_pid"
     assert_status 0 "all descriptors in use ($1): $(tail -n 2 "$daemon_log")"
     end_holding
-    "$OSPROF" check "$scratch/profiles/out" >&2 || fail "the final profile ($1)"
+    "$OSPROF" show --check "$scratch/profiles/out" >&2 || fail "the final profile ($1)"
     [ "$(profile_calls OPEN "$scratch/profiles/out")" -gt "$opened" ] || fail "OPEN in the final profile ($1)"
     rm "$scratch/profiles/out"
     unset "pid_of[$mnt]"

@@ -94,6 +94,8 @@ events_are_their_owners_alone() {
     known_load "$mnt"
     assert_eq 600 "$(stat -c %a events)" "permissions"
     command_control "events off"
+    assert_refused "No data available" command_control "events off"
+    assert_refused "osprof: $mnt: events off failed: no events are recorded" "$OSPROF" ctl "$mnt" events off
     assert_refused "Invalid argument" command_control events
     assert_refused "File exists" command_control "events $scratch/events"
     assert_refused "Too many levels of symbolic links" command_control "events $mnt/inside"
@@ -108,6 +110,29 @@ events_are_their_owners_alone() {
     [ ! -e third ] || fail "a refused command has made a file"
     rmdir "$lower"/known-*
     rm other
+}
+
+# As osprof ctl asks for it, a file of events that is there is kept under another name, and by a refused command as it is.
+ctl_keeps_older_files() {
+    mount_osproffs "$lower" "$mnt"
+    "$OSPROF" ctl "$mnt" events again
+    known_load "$mnt"
+    "$OSPROF" ctl "$mnt" events off
+    "$OSPROF" ctl "$mnt" events again
+    [ "$(events_in again.old)" -gt 10 ] || fail "the older file is not kept"
+    assert_refused "events go to another file already; 'events off' ends that" "$OSPROF" ctl "$mnt" events again
+    [ -e again ] || fail "a refused command takes away the file to which events go"
+    [ "$(events_in again.old)" -gt 10 ] || fail "a refused command loses an older file"
+    rmdir "$mnt"/known-*
+    "$OSPROF" ctl "$mnt" events off
+    [ "$(events_in again)" -gt 5 ] || fail "hardly any calls after a refused command"
+    echo notes >notes
+    assert_refused "cannot write notes: it is there, and is no result of osprof; --force replaces it" "$OSPROF" ctl "$mnt" events notes
+    assert_eq notes "$(<notes)" "what is no result"
+    "$OSPROF" ctl --force "$mnt" events notes
+    unmount_osproffs "$mnt"
+    [ ! -e notes.old ] || fail "a copy that nobody asked for"
+    rm again again.old notes
 }
 
 # The one of the last mount is kept.
@@ -355,6 +380,7 @@ wrong_options_are_refused
 profile_of_events_is_the_recorded_one cache=auto
 profile_of_events_is_the_recorded_one cache=none,by=uid,joint=lookup:error,events_names
 events_are_their_owners_alone
+ctl_keeps_older_files
 old_file_is_kept
 recording_begins_and_ends_under_load
 names_are_recorded_where_wanted

@@ -54,7 +54,7 @@ try_limits() {
             wait_until 20 is_empty || fail "does not end: $*"
             return
         fi
-        assert_eq "1 1" "$status $(grep -c '^osproffs: ' err)" "status and messages with a limit of $limit: $*"
+        assert_eq "2 1" "$status $(grep -c '^osproffs: ' err)" "status and messages with a limit of $limit: $*"
         [ -z "$(mounts_below "$mnt")" ] || fail "a mount is left with a limit of $limit: $*"
         wait_until 20 is_empty || fail "a process is left with a limit of $limit: $*"
         assert_eq "" "$(find "$XDG_RUNTIME_DIR" -name "*.live")" "live files left with a limit of $limit: $*"

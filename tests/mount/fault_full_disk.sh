@@ -42,8 +42,8 @@ live_file_is_whole() {
     begin -o profile=full/out,live=full-live
     live=full-live/$daemon_pid.live
     fill_live
-    end_without_room "saved in $live (osprof recover $live)\$"
-    "$OSPROF" recover "$live" >recovered
+    end_without_room "saved in $live (osprof save $live)\$"
+    "$OSPROF" save "$live" >recovered
     assert_eq 7:7 "$(profile_calls MKDIR recovered):$(profile_calls RMDIR recovered)" "recovered"
     rm full/filler
     umount full-live
@@ -71,7 +71,7 @@ long_lines_are_printed_whole() {
     end_without_room "it follows\$"
     printed_profile >printed
     grep -qx "# lower: $scratch/far$deep" printed || fail "the path of $((${#scratch} + 4 + ${#deep})) bytes is cut"
-    "$OSPROF" check printed >&2 || fail "what is printed is no profile"
+    "$OSPROF" show --check printed >&2 || fail "what is printed is no profile"
     rm full/filler
 }
 
@@ -96,7 +96,7 @@ fill_live() {
 end_without_room() {
     fill
     umount -c "$mnt" # calls nothing, which might have to be counted
-    assert_status 1 "the profile cannot be written"
+    assert_status 2 "the profile cannot be written"
     grep -q "$scratch/full/out: No space left on device; $1" "$daemon_log" || fail "message: $(head "$daemon_log")"
     assert_eq filler "$(ls -A full)" "files left behind"
 }
@@ -106,7 +106,7 @@ printed_profile() {
 }
 
 assert_whole() {
-    "$OSPROF" check "$1" >&2 || fail "osprof check finds fault with $1"
+    "$OSPROF" show --check "$1" >&2 || fail "osprof show --check finds fault with $1"
     assert_eq 7:7 "$(profile_calls MKDIR "$1"):$(profile_calls RMDIR "$1")" "calls in $1"
     grep -q '^# interval:' "$1" || fail "no intervals in $1"
     grep -q '^# uid:' "$1" || fail "no groups in $1"
@@ -118,7 +118,7 @@ old_profile_stays() {
     mount_osproffs -o profile=full/out "$lower" "$mnt"
     fill
     umount "$mnt"
-    assert_status 1 "the profile cannot be written"
+    assert_status 2 "the profile cannot be written"
     assert_eq "the old one" "$(cat full/out)" "the old profile"
     rm full/filler full/out "$(live_file)"
 }
@@ -129,7 +129,7 @@ live_file_does_not_fit() {
     start_daemon "$OSPROFFS" -f -o live=full/live "$lower" "$mnt"
     wait_for_end "$daemon_pid" 20 || true
     ! is_mounted "$mnt" || fail "mounts without the live file that was asked for"
-    assert_status 1 "no room for a live file"
+    assert_status 2 "no room for a live file"
     grep -q "full/live.*No space left on device" "$daemon_log" || fail "message: $(cat "$daemon_log")"
     rm -r full/filler full/live
 }

@@ -33,7 +33,7 @@ start_writers() {
 }
 
 all_hang() {
-    [ "$("$OSPROF" recover "$live" | calls_in_flight)" -eq "$writers" ]
+    [ "$("$OSPROF" save "$live" | calls_in_flight)" -eq "$writers" ]
 }
 
 # What the counts say: calls less buckets.
@@ -69,7 +69,7 @@ live=$(live_file)
 stat "$mnt"/place-* >/dev/null
 freeze "$lower"
 start_writers
-wait_until 20 all_hang || fail "not every call hangs: $("$OSPROF" recover "$live" | calls_in_flight) do"
+wait_until 20 all_hang || fail "not every call hangs: $("$OSPROF" save "$live" | calls_in_flight) do"
 shows_hung_calls "$live"
 shows_hung_calls "$mnt"
 # Of the mount also who they are, and what they work on.
@@ -83,7 +83,7 @@ thaw
 wait_for_writers
 assert_eq "$writers" "$(find "$lower" -name made | wc -l)" "directories made after all"
 unmount_osproffs "$mnt"
-"$OSPROF" check "$final_profile" >&2
+"$OSPROF" show --check "$final_profile" >&2
 assert_eq "$writers" "$(slow_calls "$final_profile")" "calls that took about as long as it hung"
 rmdir "$lower"/place-*/made
 

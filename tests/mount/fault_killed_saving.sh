@@ -52,7 +52,7 @@ assert_one_is_whole() { # WHEN
     local mkdirs=0
     is_mounted "$mnt" && { try_unmount "$mnt" || fail "cannot unmount what is left, $1"; }
     if [ -e "$saved/out" ]; then
-        "$OSPROF" check "$saved/out" >/dev/null || fail "the profile is torn, $1"
+        "$OSPROF" show --check "$saved/out" >/dev/null || fail "the profile is torn, $1"
         mkdirs=$(profile_calls MKDIR "$saved/out")
     fi
     case $mkdirs in
@@ -64,8 +64,8 @@ assert_one_is_whole() { # WHEN
         ;;
     esac
     if [ -e "$live" ]; then
-        "$OSPROF" recover "$live" >recovered || fail "osprof recover fails, $1"
-        "$OSPROF" check recovered >/dev/null || fail "what is recovered is inconsistent, $1"
+        "$OSPROF" save "$live" >recovered || fail "osprof save fails, $1"
+        "$OSPROF" show --check recovered >/dev/null || fail "what is recovered is inconsistent, $1"
         assert_eq 7 "$(profile_calls MKDIR recovered)" "MKDIR recovered, $1"
         rm "$live"
     else
@@ -92,7 +92,7 @@ killed_while_saving() {
 
 rotate_on() {
     local number=0
-    while "$OSPROF" rotate "$mnt" "$spans/$(printf '%04d' "$number")" >rotated 2>&1; do
+    while "$OSPROF" save --rotate "$mnt" -o "$spans/$(printf '%04d' "$number")" >rotated 2>&1; do
         number=$((number + 1))
     done
 }
@@ -116,12 +116,12 @@ assert_all_are_there() { # MADE WHEN
     local span total=0 last='' recovered
     for span in "$spans"/*; do
         [ -e "$span" ] || continue
-        "$OSPROF" check "$span" >/dev/null || fail "a span is torn, $2"
+        "$OSPROF" show --check "$span" >/dev/null || fail "a span is torn, $2"
         total=$((total + $(profile_calls MKDIR "$span")))
         last=$span
     done
-    "$OSPROF" recover "$live" >recovered || fail "osprof recover fails, $2"
-    "$OSPROF" check recovered >/dev/null || fail "what is recovered is inconsistent, $2"
+    "$OSPROF" save "$live" >recovered || fail "osprof save fails, $2"
+    "$OSPROF" show --check recovered >/dev/null || fail "what is recovered is inconsistent, $2"
     recovered=$(profile_calls MKDIR recovered)
     if [ -n "$last" ] && [ "$(header start recovered)" = "$(header start "$last")" ]; then
         total=$((total - $(profile_calls MKDIR "$last")))
@@ -164,14 +164,14 @@ killed_who_rotates() {
     mount_osproffs "$lower" "$mnt"
     for ((round = 1; round <= 2 * rounds; round++)); do
         mkdir "$mnt/d/$round"
-        "$OSPROF" rotate "$mnt" "$spans/$(printf '%04d' "$round")" >/dev/null 2>&1 &
+        "$OSPROF" save --rotate "$mnt" -o "$spans/$(printf '%04d' "$round")" >/dev/null 2>&1 &
         a_moment 1000
         { kill -KILL "$!" && wait "$!"; } 2>/dev/null || true
     done
     unmount_osproffs "$mnt"
     for span in "$spans"/* "$final_profile"; do
         [ -e "$span" ] || continue
-        "$OSPROF" check "$span" >/dev/null || fail "a span is torn"
+        "$OSPROF" show --check "$span" >/dev/null || fail "a span is torn"
         total=$((total + $(profile_calls MKDIR "$span")))
     done
     assert_eq $((2 * rounds)) "$total" "calls in all spans and the final profile"
@@ -216,7 +216,7 @@ killed_before_each_call() {
 asked_late() {
     mount_osproffs "$lower" "$mnt"
     mkdir "$mnt/d/x"
-    strace -o /dev/null -e trace=sendmsg -e inject=sendmsg:delay_enter=600000:when=1 "$OSPROF" rotate "$mnt" "$spans/late" >&2 ||
+    strace -o /dev/null -e trace=sendmsg -e inject=sendmsg:delay_enter=600000:when=1 "$OSPROF" save --rotate "$mnt" -o "$spans/late" >&2 ||
         fail "who asks late is not heard"
     assert_eq 1 "$(profile_calls MKDIR "$spans/late")" "MKDIR in the span that was asked for late"
     unmount_osproffs "$mnt"
@@ -228,11 +228,37 @@ is_empty() {
     [ "$(profile_calls MKDIR "$mnt/.osprof")" -eq 0 ]
 }
 
+# A span replaces an older one, and who asks is killed before a system call of that: the older one is there under one of its
+# names, and the calls are in the profile still.
+killed_while_replacing() {
+    local call former
+    for call in renameat linkat; do
+        mount_osproffs "$lower" "$mnt"
+        mkdir "$mnt/d/x"
+        "$OSPROF" save --rotate "$mnt" -o "$spans/named"
+        mkdir "$mnt"/d/{y,z}
+        { strace -o /dev/null -e "trace=$call" -e "inject=$call:signal=KILL:when=1" "$OSPROF" save --rotate "$mnt" -o "$spans/named" >&2 &&
+            fail "who rotates is not killed before $call"; } 2>/dev/null
+        former=$spans/named
+        [ -e "$former" ] || former=$spans/named.old
+        assert_eq 1 "$(profile_calls MKDIR "$former")" "MKDIR in the older span, killed before $call"
+        wait_until 20 has_both || fail "the calls are not in the profile any more, killed before $call"
+        unmount_osproffs "$mnt"
+        assert_eq 2 "$(profile_calls MKDIR "$final_profile")" "MKDIR in the final profile, killed before $call"
+        empty "$lower/d"
+        empty "$spans"
+    done
+}
+
+has_both() {
+    [ "$(profile_calls MKDIR "$mnt/.osprof")" -eq 2 ]
+}
+
 # killed_before_telling [STRACE-ARGUMENT...]: who asks is killed when the span has its name, before the answer.
 killed_before_telling() {
     mount_osproffs "$lower" "$mnt"
     mkdir "$mnt/d/x"
-    { strace -o /dev/null -e trace=sendto,openat -e inject=sendto:signal=KILL:when=1 "$@" "$OSPROF" rotate "$mnt" "$spans/named" >&2 &&
+    { strace -o /dev/null -e trace=sendto,openat -e inject=sendto:signal=KILL:when=1 "$@" "$OSPROF" save --rotate "$mnt" -o "$spans/named" >&2 &&
         fail "who rotates is not killed"; } 2>/dev/null
     assert_eq 1 "$(profile_calls MKDIR "$spans/named")" "MKDIR in the span that has its name"
     wait_until 20 is_empty || fail "the span is in the profile too"
@@ -245,7 +271,7 @@ killed_before_telling() {
 killed_before_telling_of_renamed() {
     local number
     mount_osproffs "$lower" "$mnt"
-    strace -o opened -e trace=openat "$OSPROF" rotate "$mnt" "$spans/first" >&2 || fail "osprof rotate fails"
+    strace -o opened -e trace=openat "$OSPROF" save --rotate "$mnt" -o "$spans/first" >&2 || fail "osprof save --rotate fails"
     unmount_osproffs "$mnt"
     empty "$spans"
     number=$(awk '/O_TMPFILE/ { print NR; exit }' opened)
@@ -266,6 +292,7 @@ if grep -q '__asan_init' "$OSPROFFS"; then
 elif strace -o /dev/null true 2>/dev/null; then
     killed_before_each_call
     asked_late
+    killed_while_replacing
     killed_before_telling
     killed_before_telling_of_renamed
 else

@@ -7,7 +7,7 @@
 assert_profile() {
     try_unmount "$mnt"
     assert_status 0 "$1"
-    "$OSPROF" check "$final_profile" >&2
+    "$OSPROF" show --check "$final_profile" >&2
     assert_eq 7 "$(profile_calls MKDIR "$final_profile")" "MKDIR, $1"
 }
 

@@ -65,8 +65,8 @@ live=$(live_file)
 make_on >made || fail "the load does not end"
 assert_status 137 "beyond its memory"
 try_unmount "$mnt" || fail "cannot unmount what is left"
-"$OSPROF" recover "$live" >recovered || fail "osprof recover fails"
-"$OSPROF" check recovered >/dev/null || fail "the recovered profile is inconsistent"
+"$OSPROF" save "$live" >recovered || fail "osprof save fails"
+"$OSPROF" show --check recovered >/dev/null || fail "the recovered profile is inconsistent"
 made=$(<made)
 recovered=$(profile_calls SYMLINK recovered)
 echo "$made calls had ended, $recovered are recovered"

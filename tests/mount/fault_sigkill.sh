@@ -23,8 +23,8 @@ recovered_once() {
     kill_daemon
     wait "$client" || fail "the client failed"
     try_unmount "$mnt" || fail "cannot unmount what is left"
-    "$OSPROF" recover "$live" >"$scratch/recovered" || fail "osprof recover fails"
-    "$OSPROF" check "$scratch/recovered" >/dev/null || fail "the recovered profile is inconsistent"
+    "$OSPROF" save "$live" >"$scratch/recovered" || fail "osprof save fails"
+    "$OSPROF" show --check "$scratch/recovered" >/dev/null || fail "the recovered profile is inconsistent"
     finished=$((before + $(cat "$scratch/finished")))
     recovered=$(profile_calls GETATTR "$scratch/recovered")
     [ "$recovered" -ge "$finished" ] || fail "$finished calls had finished, $recovered are recovered"

@@ -45,7 +45,7 @@ read_and_stay "$mnt/1" 1
 head -c 1 "$mnt/1" >/dev/null
 "$OSPROF" show --by process "$mnt" >"$scratch/shown" # which asks the mount itself
 cat "$mnt/.osprof" >"$scratch/profile"
-"$OSPROF" check "$scratch/profile" >/dev/null
+"$OSPROF" show --check "$scratch/profile" >/dev/null
 assert_sums "$scratch/profile"
 assert_eq 14 "$(calls_of process '[0-9]+ perl' READ "$scratch/profile")" "reads of perl"
 assert_eq 1 "$(calls_of process "$reader perl" READ "$scratch/profile")" "reads of process $reader"
@@ -111,14 +111,14 @@ for _ in {1..5}; do
         loads+=($!)
     done
     command_control reset
-    "$OSPROF" check "$mnt/.osprof" >/dev/null
+    "$OSPROF" show --check "$mnt/.osprof" >/dev/null
 done
 wait "${loads[@]}" || true # of the files, half do not exist
 command_control reset
 wc "$mnt"/* >/dev/null
 unmount_osproffs "$mnt"
 assert_sums "$final_profile"
-"$OSPROF" check "$final_profile" >/dev/null
+"$OSPROF" show --check "$final_profile" >/dev/null
 
 # Two groupings at once: a table each, and the calls of one of them.
 "$OSPROF" show --by all "$final_profile" >"$scratch/shown"

@@ -36,7 +36,7 @@ has_opened_all() {
     [ "$(files_opened)" = 13 ]
 }
 wait_until 60 has_opened_all || fail "files opened in the cgroup: expected 13, found '$(files_opened)'"
-"$OSPROF" check "$scratch/profile" >/dev/null
+"$OSPROF" show --check "$scratch/profile" >/dev/null
 "$OSPROF" show --by cgroup "$scratch/profile" | grep -q "$cgroup " || fail "show --by cgroup has no row of $cgroup"
 
 # Of the profile that others read cgroups are no part, users are.

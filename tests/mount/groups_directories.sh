@@ -44,7 +44,7 @@ expect_calls_in /f RENAME2 0
 "$OSPROF" show --by directory "$mnt" | grep -q ' /a/b/c$' || fail "show --by directory has no row of a directory"
 "$OSPROF" show --of a/b/c --by directory "$scratch/profile" >"$scratch/shown"
 grep -q 'calls on directory *a/b/c$' "$scratch/shown" || fail "show --of does not say where: $(cat "$scratch/shown")"
-"$OSPROF" check "$scratch/profile" >"$scratch/checked" || fail "osprof check finds fault: $(cat "$scratch/checked")"
+"$OSPROF" show --check "$scratch/profile" >"$scratch/checked" || fail "osprof show --check finds fault: $(cat "$scratch/checked")"
 tr -d ' \n' <"$mnt/.osprof.json" | grep -q '"grouping":"directory","who":"id","name":"/a/b/c/d"' ||
     fail "no directory in the JSON view"
 ! grep -q '/a/b' "$mnt/.osprof.metrics" || fail "metrics have names of directories"

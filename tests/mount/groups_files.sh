@@ -67,7 +67,7 @@ for content in 1 2 3; do
     expect_calls_on /directory/replaced OPEN "$content"
 done
 
-"$OSPROF" check "$scratch/profile" >"$scratch/checked" || fail "osprof check finds fault: $(cat "$scratch/checked")"
+"$OSPROF" show --check "$scratch/profile" >"$scratch/checked" || fail "osprof show --check finds fault: $(cat "$scratch/checked")"
 "$OSPROF" show --by file "$mnt" | grep -q ' /directory/often$' || fail "show --by file has no row of a file"
 "$OSPROF" show --of directory/often "$scratch/profile" >"$scratch/shown"
 grep -q 'calls on file *directory/often$' "$scratch/shown" || fail "show --of does not say whose calls: $(cat "$scratch/shown")"
@@ -105,5 +105,5 @@ opened=$(awk '/^# file: / { groups = 1 } groups && $1 == "OP_CREATE" { sum += $2
 assert_eq 50 "$opened" "files created, in all groups"
 [ "$(grep -c '^# file: [0-9]' "$scratch/profile")" -le 8 ] || fail "more than 8 files are told apart"
 grep -q '^# file: [1-9][0-9]* /' "$scratch/profile" || fail "no file that may have missed calls says so"
-"$OSPROF" check "$scratch/profile" >"$scratch/checked" || fail "osprof check finds fault: $(cat "$scratch/checked")"
+"$OSPROF" show --check "$scratch/profile" >"$scratch/checked" || fail "osprof show --check finds fault: $(cat "$scratch/checked")"
 unmount_osproffs "$mnt"

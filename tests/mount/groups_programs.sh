@@ -28,7 +28,7 @@ for _ in {1..53}; do
 done
 wait "${loads[@]}"
 unmount_osproffs "$mnt"
-"$OSPROF" check "$final_profile" >/dev/null
+"$OSPROF" show --check "$final_profile" >/dev/null
 assert_eq 106 "$(calls_of program cat OPEN "$final_profile")" "files opened by cat"
 assert_eq 53 "$(calls_of program head OPEN "$final_profile")" "files opened by head"
 assert_eq 106 "$(calls_of process '[0-9]+ cat' OPEN "$final_profile")" "files opened by processes that are cat"

@@ -41,7 +41,7 @@ ungrouped() {
 assert_sums() {
     local profile=$1 found
     shift
-    "$OSPROF" check "$profile" >"$scratch/checked" || fail "check: $(<"$scratch/checked")"
+    "$OSPROF" show --check "$profile" >"$scratch/checked" || fail "check: $(<"$scratch/checked")"
     found=$(awk '/^#/ { kind = $2 ~ /^(process|program|cgroup|uid|file|directory):$/ ? $2 : ""; if (kind) kinds[kind]; next }
         /^JOINT_/ { op = ""; next }
         /^OP_/ { op = $1; next }
@@ -66,9 +66,9 @@ switches_on_and_off() {
     assert_sums "$scratch/profile"
     assert_eq 0 "$(ungrouped "$scratch/profile")" "without groups"
     "$OSPROF" show --width 200 "$mnt" >"$scratch/shown"
-    grep -q "osprof groups $mnt program+file" "$scratch/shown" || fail "next: $(<"$scratch/shown")"
+    grep -q "osprof ctl $mnt groups program+file" "$scratch/shown" || fail "next: $(<"$scratch/shown")"
 
-    "$OSPROF" groups "$mnt" program+file+directory
+    "$OSPROF" ctl "$mnt" groups program+file+directory
     read_all
     head -c 1 "$mnt/a/1" >/dev/null
     take
@@ -86,12 +86,12 @@ switches_on_and_off() {
         fail "what show says: $(<"$scratch/shown")"
     "$OSPROF" show --width 200 "$mnt" >"$scratch/shown"
     grep -q "osprof show --by file $mnt" "$scratch/shown" || fail "next: $(<"$scratch/shown")"
-    ! grep -q "osprof groups" "$scratch/shown" || fail "next tells to switch on what is on"
+    ! grep -q "osprof ctl .* groups" "$scratch/shown" || fail "next tells to switch on what is on"
 
     # the same again changes nothing; others are refused
-    "$OSPROF" groups "$mnt" directory+program+file
-    assert_refused "osprof: cannot switch groups of $mnt to uid: others are on; 'off' ends them, and forgets their calls" \
-        "$OSPROF" groups "$mnt" uid
+    "$OSPROF" ctl "$mnt" groups directory+program+file
+    assert_refused "osprof: $mnt: groups uid failed: others are on; 'groups off' ends them, and forgets their calls" \
+        "$OSPROF" ctl "$mnt" groups uid
     assert_refused 'Device or resource busy' command_control 'groups directory:1+program+file'
     grep -q "control file: line 1: groups directory:1+program+file failed: others are on; 'groups off' ends them" \
         "$daemon_log" || fail "the log: $(<"$daemon_log")"
@@ -107,7 +107,7 @@ switches_on_and_off() {
     assert_sums "$scratch/profile"
     assert_eq 0 "$(ungrouped "$scratch/profile")" "after groups off"
     ! "$OSPROF" show --by file "$mnt" 2>"$scratch/message" || fail "shows files"
-    grep -q "no calls by file in $mnt; osproffs -o by=file records them, 'osprof groups MOUNT file' from now on" \
+    grep -q "no calls by file in $mnt; osproffs -o by=file records them, 'osprof ctl MOUNT groups file' from now on" \
         "$scratch/message" || fail "says: $(<"$scratch/message")"
 
     # what was seen in the meantime is not in the next groups; directories of a depth
@@ -132,10 +132,12 @@ refuses_wrong_words() {
     done
     grep -q "control file: line 1: groups fil: must be off, process, program, cgroup, uid, file, directory, or several of them" \
         "$daemon_log" || fail "the log: $(<"$daemon_log")"
-    assert_refused "osprof fuse, osprof attach and an older osproffs cannot switch them" "$OSPROF" groups "$mnt" fil
-    assert_refused "osprof fuse, osprof attach and an older osproffs cannot switch them" "$OSPROF" groups "$mnt" $'file\nreset'
-    assert_refused "osprof groups: a mount point must be given, and of what there are groups, or off; see 'osprof help groups'" \
-        "$OSPROF" groups "$mnt"
+    assert_refused "osprof: $mnt: groups fil: must be off, process, program, cgroup, uid, file, directory, or several of them, such as process+uid" \
+        "$OSPROF" ctl "$mnt" groups fil
+    assert_refused "osprof: $mnt: one command at a time: 'groups file?reset' has a new line" "$OSPROF" ctl "$mnt" groups $'file\nreset'
+    assert_refused "osprof: $mnt: groups: say of what, such as program+file, or off" "$OSPROF" ctl "$mnt" groups
+    assert_refused "osprof ctl: a mount point, and a command for it, must be given, such as: osprof ctl /mnt reset; see 'osprof help ctl'" \
+        "$OSPROF" ctl "$mnt"
     take
     assert_sums "$scratch/profile"
     assert_eq 8 "$(whole_calls READ "$scratch/profile")" "reads, not reset"
@@ -147,8 +149,8 @@ refuses_wrong_words() {
     unmount_osproffs "$mnt"
 
     mount_osproffs -o timing=off "$lower" "$mnt"
-    assert_refused "osprof: cannot switch groups of $mnt to file: nothing is recorded there (osproffs -o timing)" \
-        "$OSPROF" groups "$mnt" file
+    assert_refused "osprof: $mnt: groups file failed: nothing is recorded there (osproffs -o timing)" \
+        "$OSPROF" ctl "$mnt" groups file
     unmount_osproffs "$mnt"
 }
 
@@ -251,7 +253,7 @@ survives_sigkill() {
     kill -KILL "$daemon_pid"
     wait "$daemon_pid" 2>/dev/null || true
     try_unmount "$mnt" || fail "cannot unmount what is left"
-    "$OSPROF" recover "$live" >"$scratch/recovered"
+    "$OSPROF" save "$live" >"$scratch/recovered"
     assert_sums "$scratch/recovered"
     assert_eq 16 "$(whole_calls READ "$scratch/recovered")" "reads recovered"
     rm "$live"
@@ -263,15 +265,15 @@ obeys_nobody_else() {
     for mode in default_permissions no_default_permissions; do
         mount_osproffs -o "cache=none,allow_other,$mode" "$lower" "$mnt"
         as_user cat "$mnt/a/1" >/dev/null
-        ! as_user "$OSPROF" groups "$mnt" file 2>"$scratch/message" || fail "another user may command ($mode)"
+        ! as_user "$OSPROF" ctl "$mnt" groups file 2>"$scratch/message" || fail "another user may command ($mode)"
         assert_eq 1 "$(wc -l <"$scratch/message")" "lines: $(<"$scratch/message")"
-        grep -q "only who" "$scratch/message" || fail "message: $(<"$scratch/message")"
+        grep -q "permitted: the user who mounted it" "$scratch/message" || fail "message: $(<"$scratch/message")"
         ! as_user bash -c "echo 'groups file' >'$mnt/.osprof'" 2>/dev/null || fail "another user may write it ($mode)"
         take
         assert_sums "$scratch/profile"
         command_control 'groups file+uid'
         as_user cat "$mnt/a/1" >/dev/null
-        ! as_user "$OSPROF" groups "$mnt" off 2>/dev/null || fail "another user may switch groups off ($mode)"
+        ! as_user "$OSPROF" ctl "$mnt" groups off 2>/dev/null || fail "another user may switch groups off ($mode)"
         take
         assert_sums "$scratch/profile" file uid
         as_user cat "$mnt/.osprof" >"$scratch/profile"

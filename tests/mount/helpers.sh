@@ -89,7 +89,7 @@ known_load() {
 
 # assert_known_load PROFILE
 assert_known_load() {
-    "$OSPROF" check "$1" >&2 || fail "osprof check finds fault with $1"
+    "$OSPROF" show --check "$1" >&2 || fail "osprof show --check finds fault with $1"
     assert_eq "7" "$(profile_calls MKDIR "$1")" "MKDIR in $1"
     assert_eq "5" "$(profile_calls RMDIR "$1")" "RMDIR in $1"
 }

@@ -61,7 +61,9 @@ fi
 # Without anybody in the way nobody is named.
 echo reset >"$mnt/.osprof"
 flock "$mnt/a" true
-"$OSPROF" why --width 200 "$mnt" >causes
+status=0
+"$OSPROF" why --width 200 "$mnt" >causes || status=$?
+assert_eq 1 "$status" "status of osprof why without a slow call"
 ! grep -q 'held' causes || fail "a holder of nothing: $(cat causes)"
 unmount_osproffs "$mnt"
 

@@ -71,7 +71,7 @@ taskset -c 0 mkdir "$mnt/place/made" 2>/dev/null &
 waiting=$!
 live=$(live_file)
 hangs() {
-    "$OSPROF" recover "$live" | grep -q '^# call: MKDIR age '
+    "$OSPROF" save "$live" | grep -q '^# call: MKDIR age '
 }
 wait_until 10 hangs || fail "the call does not hang"
 if [ "$(nproc)" -gt 1 ]; then

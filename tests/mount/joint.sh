@@ -24,7 +24,7 @@ for name in none nothing nowhere; do
     [ ! -e "$mnt/$name" ] || fail "found $name"
 done
 cat "$mnt/.osprof" >"$scratch/profile"
-"$OSPROF" check "$scratch/profile" >/dev/null
+"$OSPROF" show --check "$scratch/profile" >/dev/null
 assert_eq 9 "$(calls_with READ_SIZE 8192 "$scratch/profile")" "reads of 8 KiB"
 assert_eq 3 "$(calls_with READ_SIZE 4096 "$scratch/profile")" "reads of 4 KiB"
 assert_eq 1 "$(calls_with READ_PAST_EOF 1 "$scratch/profile")" "reads past the end"
@@ -65,6 +65,6 @@ for _ in {1..50}; do
     command_control "joint off"
 done
 wait "$load"
-"$OSPROF" check "$mnt" >/dev/null
+"$OSPROF" show --check "$mnt" >/dev/null
 [ "$(profile_calls LOOKUP "$mnt/.osprof")" -ge 500 ] || fail "lookups were lost"
 unmount_osproffs "$mnt"

@@ -20,7 +20,7 @@ before_cleanup() {
 head -c 126976 /dev/zero >"$lower/file"
 injected=$((31 * 3000000))
 SLOW_OSPROFFS=READ:3000000:1 OSPROFFS=${OSPROFFS%src/fuse/osproffs}bench/slow_osproffs \
-    "$OSPROF" run --layers user,fuse,fs -o cache=none -d "$lower" -q -p profile -- dd if="$lower/file" of=/dev/null bs=4k count=31 status=none
+    "$OSPROF" run --layers user,fuse,fs --mount-option cache=none -d "$lower" -q -o profile -- dd if="$lower/file" of=/dev/null bs=4k count=31 status=none
 split_layers profile
 assert_eq 31 "$(profile_calls READ layer.fs | head -n 1)" "reads of the file system"
 at_fs=$(layer_total READ fs)
@@ -32,9 +32,9 @@ at_user=$(layer_total READ user)
 
 mount_osproffs -o cache=none "$lower" "$mnt"
 cat "$mnt/file" >/dev/null
-"$OSPROF" reset "$mnt"
+"$OSPROF" ctl "$mnt" reset
 # shellcheck disable=SC2016 # for the shell inside
-"$OSPROF" run --layers user,fuse -d "$mnt" -q -p profile -- \
+"$OSPROF" run --layers user,fuse -d "$mnt" -q -o profile -- \
     sh -c 'exec 3<"$1/file"; kill -STOP "$2"; sleep 0.2; (sleep 0.4; kill -CONT "$2") & dd bs=4k count=1 of=/dev/null status=none <&3; wait' sh "$mnt" "$daemon_pid"
 unmount_osproffs "$mnt"
 split_layers profile

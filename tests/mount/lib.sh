@@ -299,7 +299,7 @@ profile_calls() {
 # assert_profiled OP...: the final profile is consistent and saw calls of each OP
 assert_profiled() {
     local op
-    "$OSPROF" check "$final_profile" >&2 || fail "osprof check finds fault with $final_profile"
+    "$OSPROF" show --check "$final_profile" >&2 || fail "osprof show --check finds fault with $final_profile"
     for op; do
         [ "$(profile_calls "$op" "$final_profile")" -gt 0 ] || fail "no call of $op in the final profile"
     done

@@ -87,7 +87,7 @@ for _ in 1 2 3; do
 done
 assert_given_back "$before" 15000 "reading the profile" # a profile and its text take half of that
 for _ in $(seq 7); do
-    "$OSPROF" rotate "$mnt" "$scratch/span"
+    "$OSPROF" save --rotate "$mnt" -o "$scratch/span"
     rm -f "$scratch/span"
 done
 assert_given_back "$before" 15000 "rotations"

@@ -40,6 +40,9 @@ hides_paths_from_others() {
     done
     as_user "$OSPROF" show "$mnt" >"$scratch/shown" || fail "osprof show by another user"
     ! grep secret "$scratch/shown" || fail "osprof show shows a path to another user"
+    as_user "$OSPROF" save "$mnt" >"$scratch/shown" || fail "osprof save by another user"
+    ! grep secret "$scratch/shown" || fail "osprof save tells a path to another user"
+    grep -q '^OP_SETLKW ' "$scratch/shown" || fail "osprof save hides the call itself"
     as_user cat "$mnt/.osprof.metrics" >"$scratch/shown"
     ! grep secret "$scratch/shown" || fail ".osprof.metrics shows a path"
 }
@@ -56,15 +59,20 @@ saves_paths_for_the_owner() {
     assert_mode 600 "$scratch/dumped"
     command_control dump
     assert_mode 600 "$scratch/out"
-    "$OSPROF" merge -o "$scratch/merged" "$scratch/dumped"
-    grep -q secret "$scratch/merged" || fail "no path in a merged profile"
+    "$OSPROF" save -o "$scratch/saved" "$mnt"
+    grep -q secret "$scratch/saved" || fail "no path in what osprof save takes from a mount"
+    assert_mode 600 "$scratch/saved"
+    "$OSPROF" save -o "$scratch/merged" "$scratch/dumped" "$scratch/saved"
+    grep -q secret "$scratch/merged" || fail "no path in a sum"
     assert_mode 600 "$scratch/merged"
 }
 
 saves_the_rest_for_all() {
     command_control "dump $scratch/dumped"
     assert_mode 644 "$scratch/dumped"
-    "$OSPROF" merge -o "$scratch/merged" "$scratch/dumped"
+    "$OSPROF" save -o "$scratch/saved" "$scratch/dumped"
+    assert_mode 644 "$scratch/saved"
+    "$OSPROF" save -o "$scratch/merged" "$scratch/dumped" "$scratch/saved"
     assert_mode 644 "$scratch/merged"
     unmount_osproffs "$mnt"
     assert_mode 644 "$scratch/out"

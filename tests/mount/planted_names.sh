@@ -30,7 +30,7 @@ refused() {
     for option in rw "profile=$shared/osprof.out"; do
         status=0
         (cd "$shared" && "$@" timeout 20 "$OSPROFFS" -o "$option" "$lower" "$mnt") >out 2>err || status=$?
-        assert_eq 1 "$status" "status, with $option: $(<err)"
+        assert_eq 2 "$status" "status, with $option: $(<err)"
         assert_eq 1 "$(wc -l <err)" "lines of the message: $(<err)"
         grep -qF "osprof.out: " err || fail "not named: $(<err)"
         assert_unmounted "$mnt"
@@ -61,10 +61,10 @@ found_at_the_end() {
         plant "$kind" osprof.out
         ! as_user sh -c "echo dump >'$mnt/.osprof'" 2>/dev/null || fail "dumped over a planted $kind"
         as_user fusermount3 -u "$mnt"
-        assert_status 1 "a planted $kind"
-        assert_eq 1 "$(grep -c "cannot write profile $shared/osprof.out: .*; saved in $live (osprof recover $live)\$" "$daemon_log")" \
+        assert_status 2 "a planted $kind"
+        assert_eq 1 "$(grep -c "cannot write profile $shared/osprof.out: .*; saved in $live (osprof save $live)\$" "$daemon_log")" \
             "messages: $(<"$daemon_log")"
-        as_user "$OSPROF" recover "$live" >recovered
+        as_user "$OSPROF" save "$live" >recovered
         assert_eq 7:7 "$(profile_calls MKDIR recovered):$(profile_calls RMDIR recovered)" "recovered"
         assert_eq osprof.out "$(listed "$shared")" "names there, with a $kind"
         rm -r "$live" "$shared/osprof.out"
@@ -93,10 +93,24 @@ other_writers() {
     umount "$mnt"
     for kind in file directory symlink fifo; do
         plant "$kind" osprof.out
-        ! as_user "$OSPROF" merge -o "$shared/osprof.out" "$scratch/profile" 2>err || fail "merged into a planted $kind"
-        ! as_user timeout 20 "$OSPROF" run --layers fs -d "$lower" -q -p "$shared/osprof.out" -- true 2>err || fail "run into a planted $kind"
+        ! as_user "$OSPROF" save -o "$shared/osprof.out" "$scratch/profile" 2>err || fail "saved into a planted $kind"
+        ! as_user timeout 20 "$OSPROF" run --layers fs -d "$lower" -q -o "$shared/osprof.out" -- true 2>err || fail "run into a planted $kind"
         assert_eq osprof.out "$(listed "$shared")" "names there, with a $kind"
         rm -r "$shared/osprof.out"
+    done
+    assert_eq precious "$(<"$scratch/home-user/precious")" "what the symbolic link leads to"
+}
+
+# Nor is a result lost, if others have made the name that it is given when a new one replaces it.
+others_have_the_old_name() {
+    local kind
+    for kind in file directory symlink fifo; do
+        as_user "$OSPROF" save -o "$shared/osprof.out" "$scratch/profile"
+        plant "$kind" osprof.out.old
+        ! as_user "$OSPROF" save -o "$shared/osprof.out" "$scratch/profile" 2>err || fail "an older result goes to a planted $kind"
+        cmp "$scratch/profile" "$shared/osprof.out" || fail "an older result is changed"
+        assert_eq 'osprof.out osprof.out.old' "$(listed "$shared")" "names there, with a $kind"
+        rm -r "$shared"/osprof.out*
     done
     assert_eq precious "$(<"$scratch/home-user/precious")" "what the symbolic link leads to"
 }
@@ -105,3 +119,4 @@ found_at_the_start
 found_at_the_end
 root_replaces_files
 other_writers
+others_have_the_old_name

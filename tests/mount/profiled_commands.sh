@@ -12,7 +12,7 @@ daemon=$OSPROFFS # any: only its layer is another
 
 # started OPTION...: osproffs itself, which goes into the background
 started() {
-    "$OSPROF" fuse -p "$profile" "$@" -- "$daemon" -o profile=/dev/null,live=none "$lower" "$mnt" 2>err || fail "not started: $(<err)"
+    "$OSPROF" fuse -o "$profile" "$@" -- "$daemon" -o profile=/dev/null,live=none "$lower" "$mnt" 2>err || fail "not started: $(<err)"
     assert_eq "" "$(<err)" "messages"
     assert_eq 1 "$(stay_behind | wc -l)" "processes beside the daemon"
 }
@@ -37,24 +37,31 @@ cat "$mnt"/file[1-5] >/dev/null
 "$OSPROF" show --by program "$mnt" | grep -q '^cat ' || fail "programs are not told apart"
 "$OSPROF" show --joint "$mnt" | grep -q READ || fail "latencies are not related to sizes"
 "$OSPROF" top --batch --count 1 --delay 0.1 "$mnt" >/dev/null || fail "top does not know the mount"
-"$OSPROF" why "$mnt" >/dev/null || fail "why does not know the mount"
+status=0
+"$OSPROF" why "$mnt" >/dev/null || status=$?
+assert_eq 1 "$status" "status of osprof why of a mount without a slow call"
 
 # ---- Commands
 
-"$OSPROF" rotate "$mnt" "$scratch/first"
+"$OSPROF" save --rotate "$mnt" -o "$scratch/first"
 assert_eq 5 "$(calls OPEN "$scratch/first")" "OPEN in the first span"
 cat "$mnt"/file[67] >/dev/null
-"$OSPROF" dump "$mnt" "$scratch/second"
+"$OSPROF" save "$mnt" -o "$scratch/second"
 assert_eq 2 "$(calls OPEN "$scratch/second")" "OPEN in the second span"
 grep -q '^# label rack: 7$' "$scratch/second" || fail "the label is missing"
 grep -q '^# resolution: 4$' "$scratch/second" || fail "the resolution is another"
-assert_refused "it is there already; choose a new name; the profile is unchanged" "$OSPROF" rotate "$mnt" "$scratch/first"
-assert_refused "it lies in the mount itself; the profile is unchanged" "$OSPROF" rotate "$mnt" "$mnt/span"
-"$OSPROF" reset "$mnt"
+echo notes >"$scratch/notes"
+assert_refused "it is there, and is no result of osprof; --force replaces it" "$OSPROF" save --rotate "$mnt" -o "$scratch/notes"
+assert_refused "osprof: $mnt: rotate $mnt/span: the file lies in the mount itself" "$OSPROF" save --rotate "$mnt" -o "$mnt/span"
+assert_refused "osprof: $mnt: groups uid: not while it runs: osprof attach and osprof fuse take --by when they start" \
+    "$OSPROF" ctl "$mnt" groups uid
+"$OSPROF" save --rotate "$mnt" -o "$scratch/first"
+assert_eq "2 5" "$(calls OPEN "$scratch/first") $(calls OPEN "$scratch/first.old")" "OPEN in the second span, and in the first"
+"$OSPROF" ctl "$mnt" reset
 cat "$mnt"/file1 >/dev/null
 unmounted
 assert_eq 1 "$(calls OPEN)" "OPEN after the reset"
-"$OSPROF" check "$profile" >&2 || fail "osprof check finds fault"
+"$OSPROF" show --check "$profile" >&2 || fail "osprof show --check finds fault"
 
 # osprof unmount waits for the profile of such a mount too; a directory that is no mount is refused.
 
@@ -102,7 +109,7 @@ wait_until 20 test -s "$profile" || fail "no profile of a daemon that was killed
 umount "$mnt"
 assert_eq 3 "$(calls OPEN)" "OPEN of a daemon that was killed"
 
-# The process beside it is killed: the daemon goes on, and recover saves what was counted
+# The process beside it is killed: the daemon goes on, and osprof save takes what was counted
 started
 cat "$mnt"/file[1-4] >/dev/null
 "$OSPROF" show "$mnt" >/dev/null
@@ -110,7 +117,7 @@ live=$(find "$XDG_RUNTIME_DIR/osprof" -name '*.live')
 served_by=$(pgrep -P "$(stay_behind)")
 kill -KILL "$(stay_behind)"
 cat "$mnt"/file5 >/dev/null || fail "the daemon does not go on"
-"$OSPROF" recover -o "$scratch/recovered" --remove "$live"
+"$OSPROF" save -o "$scratch/recovered" --remove "$live"
 assert_eq "" "$(ls "$XDG_RUNTIME_DIR/osprof")" "what is left of what was recovered"
 assert_eq 4 "$(calls OPEN "$scratch/recovered")" "OPEN that was recovered"
 for _ in $(seq 20000); do stat -c %a "$mnt/file1"; done >/dev/null & # more than the ring holds
@@ -130,7 +137,7 @@ XDG_RUNTIME_DIR=$scratch/$(printf 'x%.0s' {1..120})
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 started
 cat "$mnt"/file1 >/dev/null
-"$OSPROF" reset "$mnt" || fail "no control where paths are long"
+"$OSPROF" ctl "$mnt" reset || fail "no control where paths are long"
 cat "$mnt"/file[1-3] >/dev/null
 unmounted
 assert_eq 3 "$(calls OPEN)" "OPEN after the reset"
@@ -143,7 +150,7 @@ started
 cat "$mnt"/file[1-3] >/dev/null
 "$OSPROF" show "$mnt" | grep -q '^OPEN' || fail "a mount point of two lines is not shown"
 unmounted
-"$OSPROF" check "$profile" >&2 || fail "a mount point of two lines makes a broken profile"
+"$OSPROF" show --check "$profile" >&2 || fail "a mount point of two lines makes a broken profile"
 assert_eq 3 "$(calls OPEN)" "OPEN of a mount point of two lines"
 mnt=$usual_mnt
 
@@ -155,17 +162,21 @@ kill -STOP "$served_by"
 cat "$mnt"/file2 >/dev/null &
 caller=$!
 failed=
-for command in show why "top --batch --count 1 --delay 0.1" reset; do
+for command in show "top --batch --count 1 --delay 0.1" save; do
     # shellcheck disable=SC2086 # words
     timeout 20 "$OSPROF" $command "$mnt" >/dev/null || failed=$command
 done
+status=0
+timeout 20 "$OSPROF" why "$mnt" >/dev/null || status=$?
+[ "$status" = 1 ] || failed=why # only ended calls are slow
+timeout 20 "$OSPROF" ctl "$mnt" reset || failed=reset
 kill -CONT "$served_by"
 [ -z "$failed" ] || fail "osprof $failed does not work while the daemon is stopped"
 wait "$caller"
 unmounted
 
 # Without standard descriptors nothing else has their numbers; and the daemon has none either.
-"$OSPROF" fuse -p "$profile" -- sh -c '[ ! -e /dev/fd/1 ] && exec "$@" </dev/null >/dev/null 2>&1' sh \
+"$OSPROF" fuse -o "$profile" -- sh -c '[ ! -e /dev/fd/1 ] && exec "$@" </dev/null >/dev/null 2>&1' sh \
     "$daemon" -o profile=/dev/null,live=none "$lower" "$mnt" <&- >&- 2>&- || fail "not started without descriptors"
 cat "$mnt"/file[1-3] >/dev/null
 rm -f "$profile"
@@ -181,12 +192,12 @@ cat "$mnt"/file[4-6] >/dev/null || fail "the daemon does not go on without a rin
 rm -f "$profile"
 unmounted
 grep -q '^# incomplete: yes$' "$profile" || fail "what was overwritten is not told of: $(<"$profile")"
-"$OSPROF" check "$profile" >&2 || fail "osprof check finds fault"
+"$OSPROF" show --check "$profile" >&2 || fail "osprof show --check finds fault"
 
 # The terminal is closed, whose session osprof leads: a daemon in the foreground ends as it would without it.
 if have script; then
     rm -f "$profile"
-    script -qec "exec '$OSPROF' fuse -p '$profile' -- '$daemon' -f -o profile=/dev/null,live=none '$lower' '$mnt'" /dev/null </dev/null >/dev/null &
+    script -qec "exec '$OSPROF' fuse -o '$profile' -- '$daemon' -f -o profile=/dev/null,live=none '$lower' '$mnt'" /dev/null </dev/null >/dev/null &
     terminal=$!
     wait_until 20 is_recorded || fail "not started in a terminal"
     cat "$mnt"/file[1-3] >/dev/null
@@ -210,14 +221,14 @@ umount "$mnt"
 wait_until 20 test -s here/osprof.out.old || fail "the older profile is lost"
 cmp first here/osprof.out.old
 wait_until 20 nobody_stays || fail "a process is left beside the daemon"
-# The place is gone when the profile is to be written: it stays where recover finds it.
+# The place is gone when the profile is to be written: it stays where osprof save finds it.
 mkdir gone
-"$OSPROF" fuse -p "$PWD/gone/profile" -- "$daemon" -o profile=/dev/null,live=none "$lower" "$mnt"
+"$OSPROF" fuse -o "$PWD/gone/profile" -- "$daemon" -o profile=/dev/null,live=none "$lower" "$mnt"
 cat "$mnt"/file1 >/dev/null
 rmdir gone
 umount "$mnt"
 wait_until 20 nobody_stays || fail "a process is left beside the daemon"
-"$OSPROF" recover "$XDG_RUNTIME_DIR"/osprof/*.live >"$scratch/recovered"
+"$OSPROF" save "$XDG_RUNTIME_DIR"/osprof/*.live >"$scratch/recovered"
 assert_eq 1 "$(calls OPEN "$scratch/recovered")" "OPEN of a profile that could not be written"
 rm "$XDG_RUNTIME_DIR"/osprof/*.live
 # Of a daemon that stays in the foreground it is there when that has ended, or it is said that it is not.
@@ -227,12 +238,12 @@ foreground() {
     wait_until 20 is_recorded || fail "not profiled: $(<err)"
     cat "$mnt"/file1 >/dev/null
 }
-foreground -p "$PWD/here/at-once"
+foreground -o "$PWD/here/at-once"
 umount "$mnt"
 wait "$front" || fail "exit status of a daemon in the foreground: $?, $(<err)"
 assert_eq 1 "$(calls OPEN here/at-once)" "OPEN of a daemon in the foreground, at once"
 mkdir gone
-foreground -p "$PWD/gone/profile"
+foreground -o "$PWD/gone/profile"
 rmdir gone
 umount "$mnt"
 status=0
@@ -248,7 +259,7 @@ rm "$XDG_RUNTIME_DIR"/osprof/*.live
 
 mkdir other
 # shellcheck disable=SC2016 # for the shell inside
-"$OSPROF" fuse -p "$profile" -- sh -c '"$1" -o profile=/dev/null,live=none "$2" "$3" && "$1" -o profile=/dev/null,live=none "$2" "$4"' \
+"$OSPROF" fuse -o "$profile" -- sh -c '"$1" -o profile=/dev/null,live=none "$2" "$3" && "$1" -o profile=/dev/null,live=none "$2" "$4"' \
     sh "$daemon" "$lower" "$mnt" "$PWD/other" 2>err || fail "not started: $(<err)"
 grep -q "makes more than one mount: the first one is profiled" err || fail "not told of a second mount: $(<err)"
 cat other/file1 other/file2 >/dev/null
@@ -276,14 +287,15 @@ exits 137 "$unseen" -- sh -c 'kill -KILL $$'
 exits 127 "osprof: cannot run no-such-daemon: No such file or directory" -- no-such-daemon
 exits 126 "osprof: cannot run $lower/file1: Permission denied" -- "$lower/file1"
 exits 125 "the daemon must be given"
-exits 125 "--slow 1h: must be a time" --slow 1h -- true
+exits 125 "--slow 25h: must be a time" --slow 25h -- true
+exits 125 "--slow 10: the unit is missing" --slow 10 -- true
 exits 125 "--joint read:colour: the value must be" --joint read:colour -- true
 exits 125 "--joint mkdir:size: the operation has no such value" --joint mkdir:size -- true
 exits 125 "--by process+colour: must be of process" --by process+colour -- true
 exits 125 "--interval soon: must be a time" --interval soon -- true
 exits 125 "--resolution takes 1, 2, 4 or 8" -r 3 -- true
-exits 125 "cannot write the profile to no/such/place" -p no/such/place -- true
-exits 125 "so it needs a file" -p - -- true
+exits 125 "cannot write no/such/place: No such file or directory" -o no/such/place -- true
+exits 125 "so it needs a file" -o - -- true
 printf 'nonsense\n' >causes
 exits 125 "--causes causes: line 1" --causes causes -- true
 

@@ -60,7 +60,7 @@ try_daemon() {
     tried+=("$name")
     rm -f "$profile"
     echo >"$instance/trace"
-    "$OSPROF" fuse -p "$profile" -- "$@" >"$scratch/daemon.out" 2>&1 || fail "$name: $(<"$scratch/daemon.out")"
+    "$OSPROF" fuse -o "$profile" -- "$@" >"$scratch/daemon.out" 2>&1 || fail "$name: $(<"$scratch/daemon.out")"
     wait_until 20 mountpoint -q "$mnt" || fail "$name does not mount: $(<"$scratch/daemon.out")"
     connection=$(connection_of "$mnt")
     begun=$(grep -c "connection $connection .*FUSE_INIT" "$instance/trace")
@@ -73,7 +73,7 @@ try_daemon() {
     assert_eq 0 "$(lost_events)" "trace events lost"
     [ "$(wc -l <"$scratch/traced")" -gt 7 ] || fail "the trace of $name holds next to nothing: $(<"$scratch/traced")"
     diff "$scratch/traced" "$scratch/profiled" >&2 || fail "the profile (>) differs from the kernel's trace (<): $name"
-    "$OSPROF" check "$profile" >&2 || fail "osprof check finds fault: $name"
+    "$OSPROF" show --check "$profile" >&2 || fail "osprof show --check finds fault: $name"
 }
 
 cp -r "$tests_dir/../unit" "$scratch/tree"

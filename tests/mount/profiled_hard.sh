@@ -15,7 +15,7 @@ serve() {
     local status=0 wanted=$1
     shift
     rm -f "$profile"
-    "$OSPROF" fuse -p "$profile" -- "$@" >"$scratch/daemon.out" 2>"$scratch/daemon.err" &
+    "$OSPROF" fuse -o "$profile" -- "$@" >"$scratch/daemon.out" 2>"$scratch/daemon.err" &
     front=$!
     wait_until 20 mountpoint -q "$mnt" || fail "not mounted: $(<"$scratch/daemon.err")"
     for _ in 1 2 3 4 5 6 7; do
@@ -41,7 +41,7 @@ half_seen() {
     local message=$1
     shift
     serve 0 "$@"
-    assert_eq "osprof: $daemon $message: from then on its requests are not seen, and the profile is incomplete" \
+    assert_eq "osprof: $daemon $message: from then on its requests are not measured, and the profile is incomplete" \
         "$(<daemon.err)" "messages of: $*"
     grep -q '^# incomplete: yes$' "$profile" || fail "the profile does not say that it is incomplete: $*"
     assert_eq 0 "$(calls READ)" "READ of: $*"
@@ -103,7 +103,7 @@ seen env -u HOME "$daemon" plain "$mnt"
 if have bindfs; then
     echo line >"$lower/file"
     rm -f "$profile"
-    "$OSPROF" fuse -p "$profile" -- bindfs -o auto_unmount "$lower" "$mnt" 2>err || fail "not started: $(<err)"
+    "$OSPROF" fuse -o "$profile" -- bindfs -o auto_unmount "$lower" "$mnt" 2>err || fail "not started: $(<err)"
     assert_eq "" "$(<err)" "messages of a daemon that fusermount3 stays beside"
     assert_eq line "$(cat "$mnt/file")" "the file through the mount"
     umount "$mnt"
@@ -120,7 +120,7 @@ mkdir -p small && mount -t tmpfs -o size="$1" tmpfs small || exit 99
 [ "$2" != ro ] || mount -o remount,ro small || exit 99
 XDG_RUNTIME_DIR=$PWD/small
 export XDG_RUNTIME_DIR
-"$OSPROF" fuse -p "$4" -- sh -c '[ "$1" != fill ] || head -c 10M /dev/zero >"$XDG_RUNTIME_DIR/fill" 2>/dev/null
+"$OSPROF" fuse -o "$4" -- sh -c '[ "$1" != fill ] || head -c 10M /dev/zero >"$XDG_RUNTIME_DIR/fill" 2>/dev/null
     exec "$2" plain "$3"' sh "$2" "$3" "$5" &
 front=$!
 i=0

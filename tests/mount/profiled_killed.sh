@@ -81,7 +81,7 @@ for pause in 0 0 10; do
     if [ "$missing" -lt 0 ] || [ "$missing" -gt "$most" ]; then
         fail "$opened files were opened; $before before the kill, $after after it"
     fi
-    "$OSPROF" check "$until_killed" "$profile" >/dev/null || fail "a profile is not consistent"
+    "$OSPROF" show --check "$until_killed" "$profile" >/dev/null || fail "a profile is not consistent"
     assert_eq "" "$(ls "$XDG_RUNTIME_DIR/osprof")" "files left beside the daemon's"
     rm -f "$scratch"/load-*
 done
@@ -95,9 +95,9 @@ kill -KILL "$observer"
 said "another one goes on"
 wait_until 20 takes_commands || fail "the mount is not shown any more"
 cat "$mnt"/file[1-5] >/dev/null
-"$OSPROF" reset "$mnt" || fail "no reset by the other process"
+"$OSPROF" ctl "$mnt" reset || fail "no reset by the other process"
 cat "$mnt"/file[1-2] >/dev/null
-"$OSPROF" dump "$mnt" "$scratch/dumped" || fail "no dump by the other process"
+"$OSPROF" save "$mnt" -o "$scratch/dumped" || fail "no dump by the other process"
 assert_eq 2 "$(calls OPEN "$scratch/dumped")" "OPEN since the reset"
 grep -q '^# uid: 0' "$scratch/dumped" || fail "groups are not asked for again"
 grep -qxF "# mount: $mnt" "$scratch/dumped" || fail "the mount is not known to the other process"
@@ -151,14 +151,14 @@ front=
 umount "$mnt"
 if [ ! -s "$profile" ]; then # the process was killed before it could save
     assert_eq 125 "$status" "exit status"
-    said "osprof: the process that profiles $OSPROFFS was killed, and so was the daemon; 'osprof recover' takes the profile until then from $live"
-    "$OSPROF" recover -o "$scratch/recovered" --remove "$live"
+    said "osprof: the process that profiles $OSPROFFS was killed, and so was the daemon; 'osprof save' takes the profile until then from $live"
+    "$OSPROF" save -o "$scratch/recovered" --remove "$live"
     assert_eq 2 "$(calls OPEN "$scratch/recovered")" "OPEN that was recovered"
 fi
 
 # ---- Before there is a mount
 
-"$OSPROF" fuse -p "$profile" -- sh -c 'exec sleep 60' >"$scratch/daemon.out" 2>"$scratch/daemon.err" &
+"$OSPROF" fuse -o "$profile" -- sh -c 'exec sleep 60' >"$scratch/daemon.out" 2>"$scratch/daemon.err" &
 front=$!
 has_child() {
     pgrep -P "$(stay_behind)" sleep >"$scratch/child"
@@ -185,20 +185,20 @@ live=$(find "$XDG_RUNTIME_DIR/osprof" -name '*.live')
 live=${live%-*}-100.live
 rmdir "$scratch/gone"
 kill -KILL "$observer"
-said "its profile cannot be written to $profile.until-killed: No such file or directory; it is in $live, from where 'osprof recover' takes it; another one goes on"
+said "its profile cannot be written to $profile.until-killed: No such file or directory; it is in $live, from where 'osprof save' takes it; another one goes on"
 cat "$mnt"/file[1-5] >/dev/null
 mkdir "$scratch/gone"
 umount "$mnt"
 ended 0
 assert_eq 5 "$(calls OPEN)" "OPEN after the kill"
-"$OSPROF" recover -o "$scratch/recovered" --remove "$live"
+"$OSPROF" save -o "$scratch/recovered" --remove "$live"
 assert_eq 3 "$(calls OPEN "$scratch/recovered")" "OPEN before the kill"
 assert_eq "" "$(ls "$XDG_RUNTIME_DIR/osprof")" "files left beside the daemon's"
 profile=$usual
 
 # ---- In the background nobody goes on: where the profile is, is said when asked
 
-"$OSPROF" fuse -p "$profile" -- "$OSPROFFS" -o profile=/dev/null,live=none,control=.other "$lower" "$mnt" >&2
+"$OSPROF" fuse -o "$profile" -- "$OSPROFFS" -o profile=/dev/null,live=none,control=.other "$lower" "$mnt" >&2
 cat "$mnt"/file[1-3] >/dev/null
 "$OSPROF" show "$mnt" >/dev/null
 live=$(find "$XDG_RUNTIME_DIR/osprof" -name '*.live')
@@ -208,12 +208,13 @@ is_gone() {
     ! kill -0 "$killed" 2>/dev/null
 }
 wait_until 20 is_gone || fail "it is there still"
-for command in show why reset; do
-    ! "$OSPROF" "$command" "$mnt" >&2 2>"$scratch/words" || fail "osprof $command works when nobody profiles"
-    assert_eq "osprof: what profiled $mnt was killed; the profile until then is in $live: 'osprof recover' saves it" \
+for command in "show $mnt" "why $mnt" "save $mnt" "ctl $mnt reset"; do
+    # shellcheck disable=SC2086 # words
+    ! "$OSPROF" $command >&2 2>"$scratch/words" || fail "osprof $command works when nobody profiles"
+    assert_eq "osprof: what profiled $mnt was killed; the profile until then is in $live: 'osprof save' takes it from there" \
         "$(<"$scratch/words")" "words of osprof $command"
 done
 assert_eq line "$(cat "$mnt/file1")" "read from the mount"
-"$OSPROF" recover -o "$scratch/recovered" --remove "$live"
+"$OSPROF" save -o "$scratch/recovered" --remove "$live"
 assert_eq 3 "$(calls OPEN "$scratch/recovered")" "OPEN in the background"
 umount "$mnt"

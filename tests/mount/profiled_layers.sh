@@ -25,12 +25,12 @@ profiled -- "$daemon" sleeps "$mnt"
 dd if="$mnt/file" bs=5 count=1 status=none >/dev/null # before the command, so not in its layers
 layers=user,daemon
 has_fuse=
-if "$OSPROF" run --layers fuse -d "$mnt" -q -p /dev/null -- true 2>tried && ! grep -q 'not profiled' tried; then
+if "$OSPROF" run --layers fuse -d "$mnt" -q -- true 2>tried && ! grep -q 'not profiled' tried; then
     layers=user,fuse,daemon
     has_fuse=yes
 fi
 # shellcheck disable=SC2016 # for the shell inside
-"$OSPROF" run --layers "$layers" -d "$mnt" -q -p recording -- \
+"$OSPROF" run --layers "$layers" -d "$mnt" -q -o recording -- \
     sh -c 'for i in 1 2 3 4 5 6 7; do dd if="$1/file" bs=5 count=1 status=none; done >/dev/null' sh "$mnt" || fail "the run fails"
 read -r user_calls user_ns < <(read_time user)
 read -r daemon_calls daemon_ns < <(read_time daemon)
@@ -47,7 +47,7 @@ fi
 # ---- Who closes a file does not wait for the daemon, which learns of it when the command has ended
 
 # shellcheck disable=SC2016 # for the shell inside
-"$OSPROF" run --layers daemon -d "$mnt" -q -p recording -- \
+"$OSPROF" run --layers daemon -d "$mnt" -q -o recording -- \
     sh -c 'exec 3<"$1/file"
            dd if="$1/file" bs=5 count=1 status=none >/dev/null &
            until grep -qs fuse_file_read /proc/$!/stack || ! kill -0 $! 2>/dev/null; do :; done' sh "$mnt" || fail "the run fails"
@@ -58,7 +58,7 @@ grep -q '^OP_RELEASE [12] ' recording || fail "no RELEASE after the READ that it
 # read_by_four: 4 programs read at a time
 read_by_four() {
     # shellcheck disable=SC2016 # for the shell inside
-    "$OSPROF" run --layers "$layers" -d "$mnt" -q -p recording -- \
+    "$OSPROF" run --layers "$layers" -d "$mnt" -q -o recording -- \
         sh -c 'for fd in 3 4 5 6; do eval "exec $fd<\$1/file"; done
                for fd in 3 4 5 6; do dd bs=5 count=1 status=none <&$fd & done >/dev/null; wait' sh "$mnt" || fail "the run fails"
 }
@@ -111,7 +111,7 @@ for layers in all user,daemon; do
     rm -f recording
     status=0
     # shellcheck disable=SC2016 # for the shell inside
-    "$OSPROF" run --layers "$layers" -d "$mnt" -q -p recording -- \
+    "$OSPROF" run --layers "$layers" -d "$mnt" -q -o recording -- \
         sh -c '! cat "$1/file" 2>/dev/null || exit 3
                until ! ls "$2"/*.ring 2>/dev/null; do sleep 0.01; done >/dev/null; exit 7' \
         sh "$mnt" "$XDG_RUNTIME_DIR/osprof" 2>err || status=$?

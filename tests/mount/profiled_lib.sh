@@ -32,7 +32,7 @@ is_recorded() {
 # profiled OPTION... -- DAEMON...: in the foreground, with $mnt mounted
 profiled() {
     rm -f "$profile"
-    "$OSPROF" fuse -p "$profile" "$@" >"$scratch/daemon.out" 2>"$scratch/daemon.err" &
+    "$OSPROF" fuse -o "$profile" "$@" >"$scratch/daemon.out" 2>"$scratch/daemon.err" &
     front=$!
     wait_until 20 is_recorded || fail "not profiled: $(<"$scratch/daemon.err")"
 }

@@ -62,7 +62,7 @@ try_load() {
     local connection begun caller load=()
     rm -f "$profile"
     echo >"$instance/trace"
-    "$OSPROF" fuse -p "$profile" --by process+file --joint read:size --slow 100ms -- \
+    "$OSPROF" fuse -o "$profile" --by process+file --joint read:size --slow 100ms -- \
         "$@" 2>err || fail "not started: $(<err)"
     connection=$(connection_of "$mnt")
     begun=$(grep -c "connection $connection .*FUSE_INIT" "$instance/trace")
@@ -82,7 +82,7 @@ try_load() {
     assert_eq 0 "$(lost_events)" "trace events lost"
     diff traced profiled >&2 || fail "the profile (>) differs from the kernel's trace (<): $*"
     ! grep '^# incomplete\|^# call: [^ ]* age ' "$profile" || fail "requests were lost: $*"
-    "$OSPROF" check "$profile" >&2 || fail "osprof check finds fault: $*"
+    "$OSPROF" show --check "$profile" >&2 || fail "osprof show --check finds fault: $*"
 }
 
 try_load bindfs --multithreaded "$lower" "$mnt"

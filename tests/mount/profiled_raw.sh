@@ -22,11 +22,11 @@ for mode in plain vectors splices clones garbage faults forks withdraws; do
     profiled -- "$daemon" "$mode" "$mnt"
     read_file 7
     ! cat "$mnt/missing" 2>/dev/null || fail "a missing file is there"
-    "$OSPROF" dump "$mnt" "$scratch/now"
+    "$OSPROF" save "$mnt" -o "$scratch/now"
     assert_eq 7 "$(calls READ "$scratch/now")" "READ while it is mounted, $mode"
     umount "$mnt"
     ended 0
-    "$OSPROF" check "$profile" >&2 || fail "osprof check finds fault, $mode"
+    "$OSPROF" show --check "$profile" >&2 || fail "osprof show --check finds fault, $mode"
     assert_eq 7 "$(calls OPEN)" "OPEN, $mode"
     assert_eq 7 "$(calls READ)" "READ, $mode"
     assert_eq 7 "$(calls RELEASE)" "RELEASE, $mode"
@@ -66,7 +66,7 @@ assert_eq 7 "$(calls OPEN)" "OPEN of the first of two daemons"
 if unshare --mount --pid --fork --mount-proc true 2>/dev/null; then
     rm -f "$profile" mounted
     # shellcheck disable=SC2016 # for the shell inside
-    "$OSPROF" fuse -p "$profile" --slow 10ms -- unshare --mount --pid --fork --mount-proc sh -c '
+    "$OSPROF" fuse -o "$profile" --slow 10ms -- unshare --mount --pid --fork --mount-proc sh -c '
         "$0" sleeps "$1" & until mountpoint -q "$1"; do sleep 0.1; done
         for i in 1 2 3; do dd if="$1/file" bs=5 count=1 status=none; done; sleep 3; umount "$1"; wait' \
         "$daemon" "$mnt" >out 2>err || fail "a daemon in namespaces: $(<err)"
@@ -74,7 +74,7 @@ if unshare --mount --pid --fork --mount-proc true 2>/dev/null; then
     grep -q "its profile has no mount point" err || fail "the mount is found: $(<err)"
     wait_until 20 nobody_stays || fail "a process is left beside the daemon"
     assert_eq 3 "$(calls READ)" "READ in namespaces"
-    "$OSPROF" check "$profile" >&2 || fail "osprof check finds fault, in namespaces"
+    "$OSPROF" show --check "$profile" >&2 || fail "osprof show --check finds fault, in namespaces"
     ! grep '^# cause: READ' "$profile" | grep -v ' cause_id not_sampled ' || fail "threads of others are looked at"
 fi
 

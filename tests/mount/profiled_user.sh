@@ -17,13 +17,13 @@ chmod 755 "$scratch"
 echo line >"$lower/file"
 profile=$scratch/home-user/profile
 
-as_user "$OSPROF" fuse -p "$profile" --by program --slow 20ms -- \
+as_user "$OSPROF" fuse -o "$profile" --by program --slow 20ms -- \
     "$OSPROFFS" -o profile=/dev/null,live=none "$lower" "$mnt" 2>err || fail "not started: $(<err)"
 assert_eq "" "$(<err)" "messages"
 for _ in 1 2 3; do
     assert_eq line "$(as_user cat "$mnt/file")" "the file through the mount"
 done
-as_user "$OSPROF" dump "$mnt" "$scratch/home-user/now"
+as_user "$OSPROF" save "$mnt" -o "$scratch/home-user/now"
 assert_eq 3 "$(calls OPEN "$scratch/home-user/now")" "OPEN while it is mounted"
 as_user "$OSPROF" show --by program "$mnt" | grep -q '^cat ' || fail "programs are not told apart"
 assert_eq "$user_uid 600" "$(find "$XDG_RUNTIME_DIR/osprof" -name '*.ring' -printf '%U %m')" "whose the ring is"

@@ -81,9 +81,9 @@ print("quantile", quantile, "is", found, "and in the profile from", bucket["lowe
 sys.exit(not bucket["lower_seconds"] / width <= found <= bucket["upper_seconds"] * width)' "$1" "$2" "$found" >&2 ||
         fail "quantile $1 of $3 is more than a bucket from there"
 }
-"$OSPROF" merge -o two.osprof 1.osprof 2.osprof
-"$OSPROF" merge -o all.osprof ./?.osprof
-"$OSPROF" merge -o fine.osprof 4.osprof 5.osprof
+"$OSPROF" save -o two.osprof 1.osprof 2.osprof
+"$OSPROF" save -o all.osprof ./?.osprof
+"$OSPROF" save -o fine.osprof 4.osprof 5.osprof
 for quantile in 0.01 0.25 0.5 0.9 0.99; do
     assert_quantile "$quantile" 2 two.osprof "${mounts[0]}|${mounts[1]}"
     assert_quantile "$quantile" 2 all.osprof ".*"

@@ -104,7 +104,7 @@ unmount_osproffs "$mnt"
 umount "$lower/sub"
 
 # Programs are profiled there too.
-"$OSPROF" run --layers fs -d "$lower" -q -p "$scratch/recording" -- cat "$lower/file" >"$scratch/out"
+"$OSPROF" run --layers fs -d "$lower" -q -o "$scratch/recording" -- cat "$lower/file" >"$scratch/out"
 grep -qx text "$scratch/out" || fail "osprof run over a directory that is read-only"
-"$OSPROF" check "$scratch/recording" >&2
+"$OSPROF" show --check "$scratch/recording" >&2
 umount "$lower"

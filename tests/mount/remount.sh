@@ -83,16 +83,16 @@ keeps_what_is_not_given() {
 refuses_what_cannot_be() {
     mkdir "$scratch/other" "$scratch/tmpfs"
     mount -t tmpfs tmpfs "$scratch/tmpfs"
-    refuses 1 "it shows $lower, not $scratch/other" remount,ro "$scratch/other"
-    refuses 1 "no mount of osproffs is there" remount,ro "$lower" "$scratch/other"
-    refuses 1 "no mount of osproffs is there" remount,ro tmpfs "$scratch/tmpfs"
-    refuses 1 "no mount of osproffs is there" remount,ro "$lower" "$scratch/missing"
+    refuses 2 "it shows $lower, not $scratch/other" remount,ro "$scratch/other"
+    refuses 2 "no mount of osproffs is there" remount,ro "$lower" "$scratch/other"
+    refuses 2 "no mount of osproffs is there" remount,ro tmpfs "$scratch/tmpfs"
+    refuses 2 "no mount of osproffs is there" remount,ro "$lower" "$scratch/missing"
     refuses 2 "unknown option 'nonsense'" remount,ro,nonsense
     refuses 2 "resolution=3" remount,ro,resolution=3
-    refuses 1 "with noatime: that is settled when it is mounted" remount,ro,noatime
-    refuses 1 "with no_default_permissions: that is settled" remount,ro,no_default_permissions
+    refuses 2 "with noatime: that is settled when it is mounted" remount,ro,noatime
+    refuses 2 "with no_default_permissions: that is settled" remount,ro,no_default_permissions
     exec {writer}>"$mnt/file"
-    refuses 1 "files are open for writing there: Device or resource busy" remount,ro
+    refuses 2 "files are open for writing there: Device or resource busy" remount,ro
     exec {writer}>&-
     "$OSPROFFS" -o remount,slow=10ms "$lower" "$mnt" 2>"$scratch/err"
     grep -q 'note: slow: as when' "$scratch/err" || fail "of slow: $(<"$scratch/err")"
@@ -110,8 +110,8 @@ refuses_others() {
 
 # On a mount of one user's alone the options of others are none.
 refuses_others_later() {
-    refuses 1 "with allow_other: that is settled" remount,ro,allow_other
-    refuses 1 "with default_permissions: that is settled" remount,ro,default_permissions
+    refuses 2 "with allow_other: that is settled" remount,ro,allow_other
+    refuses 2 "with default_permissions: that is settled" remount,ro,default_permissions
     "$OSPROFFS" -o remount,ro "$lower" "$mnt"
     assert_option ro
 }

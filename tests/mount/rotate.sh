@@ -42,7 +42,7 @@ spans_follow_each_other() {
         known_load "$mnt/d"
         rmdir "$mnt"/d/known-*
         rotate "$file"
-        "$OSPROF" check "$file" >&2 || fail "osprof check finds fault with $file"
+        "$OSPROF" show --check "$file" >&2 || fail "osprof show --check finds fault with $file"
         assert_eq 7 "$(profile_calls MKDIR "$file")" "MKDIR in $file"
         assert_eq 7 "$(profile_calls RMDIR "$file")" "RMDIR in $file"
         [ -z "$end" ] || assert_eq "$end" "$(header start "$file")" "beginning of $file"
@@ -115,10 +115,48 @@ refuses_other_places() {
     expect_refusal 'Is a directory' "$spans/"
     expect_refusal 'Is a directory' "$spans/.."
     expect_refusal 'Invalid argument' ''
-    grep -q 'rotate: the file is missing' "$daemon_log" || fail "the log does not tell the reason"
+    grep -q 'rotate: the file is missing: only mounts with -o rotate name their files; osprof save --rotate MOUNT -o FILE names one' "$daemon_log" || fail "the log does not tell the reason"
     assert_files "$spans" span
     rmdir "$mnt"/d/* "$scratch/directory"
     rm "$spans/span" "$scratch/way" "$scratch/link" "$scratch/fifo"
+}
+
+# osprof save --rotate: an older result is kept under another name, an empty file is replaced, and nothing else.
+save_replaces_older_results() {
+    local path
+    rotate "$spans/before"
+    mkdir "$mnt/d/a"
+    "$OSPROF" save --rotate "$mnt" -o "$spans/span"
+    mkdir "$mnt"/d/{b,c}
+    "$OSPROF" save --rotate "$mnt" -o "$spans/span"
+    assert_eq "2 1" "$(profile_calls MKDIR "$spans/span") $(profile_calls MKDIR "$spans/span.old")" "MKDIR of the later, and the former"
+    mkdir "$mnt"/d/{d,e,f}
+    echo precious >"$spans/notes"
+    mkdir "$spans/directory"
+    ln -s span "$spans/link"
+    mkfifo "$spans/fifo"
+    while read -r path error; do
+        assert_refused "$error" "$OSPROF" save --rotate "$mnt" -o "$path"
+        assert_eq 3 "$(calls MKDIR)" "calls after '$path' was refused"
+    done <<END
+$spans/notes it is there, and is no result of osprof; --force replaces it
+$spans/directory Is a directory
+$spans/link it is a symbolic link, which is not followed; name the file
+$spans/fifo it is no regular file, and only such a file is replaced
+$final failed: the final profile goes there; name another file
+$mnt/file the file lies in the mount itself
+$spans/missing/file No such file or directory
+END
+    assert_refused "osprof: $mnt: rotate: the file is missing: only mounts with -o rotate name their files; osprof save --rotate MOUNT -o FILE names one" "$OSPROF" save --rotate "$mnt"
+    assert_eq "2 precious" "$(profile_calls MKDIR "$spans/span") $(<"$spans/notes")" "what is there"
+    : >"$spans/empty"
+    "$OSPROF" save --rotate "$mnt" -o "$spans/empty"
+    mkdir "$mnt/d/g"
+    "$OSPROF" save --force --rotate "$mnt" -o "$spans/notes"
+    assert_eq "3 1" "$(profile_calls MKDIR "$spans/empty") $(profile_calls MKDIR "$spans/notes")" "MKDIR in what was replaced"
+    assert_files "$spans" "before directory empty fifo link notes span span.old"
+    rmdir "$mnt"/d/*
+    rm -r "${spans:?}"/*
 }
 
 refuses_other_users() {
@@ -165,7 +203,7 @@ dimensions_add_up() {
     for number in {1..11}; do
         mkdir "$mnt/d/$number"
         rotate "$spans/$number"
-        "$OSPROF" check "$spans/$number" >&2 || fail "osprof check finds fault with span $number"
+        "$OSPROF" show --check "$spans/$number" >&2 || fail "osprof show --check finds fault with span $number"
     done
     unmount_osproffs "$mnt"
     local files=("$spans"/* "$final_profile")
@@ -223,7 +261,7 @@ killed_after_a_rotation() {
     kill -KILL "$daemon_pid"
     wait "$daemon_pid" 2>/dev/null || true
     try_unmount "$mnt" || fail "cannot unmount what is left"
-    "$OSPROF" recover "$live" >recovered || fail "osprof recover fails"
+    "$OSPROF" save "$live" >recovered || fail "osprof save fails"
     assert_eq "5 3" "$(profile_calls MKDIR "$spans/first") $(profile_calls MKDIR recovered)" "MKDIR"
     assert_eq "$(header end "$spans/first")" "$(header start recovered)" "beginning of what is recovered"
     rmdir "$lower"/d/*
@@ -241,6 +279,7 @@ others_have_the_rest
 pauses_are_in_no_span
 relative_names_are_where_the_daemon_started
 refuses_other_places
+save_replaces_older_results
 refuses_other_users
 full_disk_loses_nothing
 unmount_osproffs "$mnt"

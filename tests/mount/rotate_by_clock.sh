@@ -35,7 +35,7 @@ header() { # KEY FILE
 assert_chain() {
     local file end=
     for file in $(series); do
-        "$OSPROF" check "$file" >/dev/null || fail "osprof check finds fault with $file"
+        "$OSPROF" show --check "$file" >/dev/null || fail "osprof show --check finds fault with $file"
         [ -z "$end" ] || assert_eq "$end" "$(header start "$file")" "beginning of $file"
         end=$(header end "$file")
         [ -n "$end" ] || fail "$file does not say when it ended"
@@ -54,8 +54,8 @@ together_they_have_each_call() {
         nap 20
     done
     at_least 2 || fail "less than 2 profiles in two seconds"
-    "$OSPROF" rotate "$mnt"
-    "$OSPROF" rotate "$mnt"
+    "$OSPROF" save --rotate "$mnt"
+    "$OSPROF" save --rotate "$mnt"
     local before number_of_last=0
     before=$(series | wc -l)
     mkdir "$mnt/d/last"
@@ -78,7 +78,7 @@ old_ones_are_removed_and_nothing_else() {
     echo precious >"$profiles/$other"
     ln -s "$other" "$profiles/mnt-20200101T000000.001Z.osprof"
     mkdir "$profiles/mnt-20200101T000000.002Z.osprof"
-    mount_osproffs -o "rotate=1,keep=3,profile=$profiles" "$lower" "$mnt"
+    mount_osproffs -o "rotate=1s,keep=3,profile=$profiles" "$lower" "$mnt"
     next_profile
     sed "s|^# mount: .*|# mount: /elsewhere|" "$(series | tail -n 1)" >"$profiles/mnt-20200101T000000.003Z.osprof"
     cp "$(series | tail -n 1)" "$profiles/mnt-20200101T000000.004Z.osprof.kept"
@@ -90,7 +90,7 @@ old_ones_are_removed_and_nothing_else() {
         mv "$profiles/made" "$profiles/mnt-20200101T000000.007Z.osprof"
     }
     for _ in {1..5}; do
-        "$OSPROF" rotate "$mnt"
+        "$OSPROF" save --rotate "$mnt"
     done
     unmount_osproffs "$mnt"
     local expected="mnt-20200101T000000.000Z.osprof mnt-20200101T000000.001Z.osprof mnt-20200101T000000.002Z.osprof"
@@ -106,14 +106,14 @@ old_ones_are_removed_and_nothing_else() {
 # The clock was a year ahead once: what comes later is later in the order of names too.
 names_are_in_order_whatever_the_clock_does() {
     local ahead
-    mount_osproffs -o "rotate=3600,profile=$profiles/web" "$lower" "$mnt"
-    "$OSPROF" rotate "$mnt"
+    mount_osproffs -o "rotate=60m,profile=$profiles/web" "$lower" "$mnt"
+    "$OSPROF" save --rotate "$mnt"
     mv "$(echo "$profiles"/web-*)" "$profiles/web-20991231T235959.999Z.osprof"
-    "$OSPROF" rotate "$mnt"
+    "$OSPROF" save --rotate "$mnt"
     ahead=$(echo "$profiles"/web-21*)
     assert_eq "$profiles/web-21000101T000000.000Z.osprof" "$ahead" "the name after it"
     for _ in {1..20}; do
-        "$OSPROF" rotate "$mnt"
+        "$OSPROF" save --rotate "$mnt"
     done
     unmount_osproffs "$mnt"
     assert_eq 23 "$(find "$profiles" -name 'web-*' | wc -l)" "profiles"
@@ -149,14 +149,14 @@ last_one_does_not_fit() {
     is_root || return 0
     local live
     mount -t tmpfs -o size=64k tmpfs "$profiles"
-    mount_osproffs -o "rotate=3600,profile=$profiles" "$lower" "$mnt"
+    mount_osproffs -o "rotate=1h,profile=$profiles" "$lower" "$mnt"
     live=$(live_file)
     mkdir "$mnt/d/a"
     ! cat /dev/zero >"$profiles/filler" 2>/dev/null || fail "the tmpfs does not fill up"
     unmount_below "$mnt"
-    assert_status 1 "the last profile cannot be written"
+    assert_status 2 "the last profile cannot be written"
     grep -q "mnt-\*.osprof: No space left on device; saved in $live" "$daemon_log" || fail "message: $(<"$daemon_log")"
-    "$OSPROF" recover "$live" >recovered
+    "$OSPROF" save "$live" >recovered
     assert_eq 1 "$(profile_calls MKDIR recovered)" "recovered"
     umount "$profiles"
     rm "$live"
@@ -178,7 +178,7 @@ killed_in_the_background() {
     kill -KILL "$pid"
     wait_for_end "$pid" 20 || fail "it cannot be killed"
     try_unmount "$mnt" || fail "cannot unmount what is left"
-    "$OSPROF" recover "$live" >recovered
+    "$OSPROF" save "$live" >recovered
     assert_chain
     assert_eq 2 "$(calls_in_series MKDIR)" "MKDIR"
     assert_eq 0 "$(profile_calls MKDIR recovered)" "MKDIR recovered"
@@ -197,10 +197,13 @@ expect_refusal() { # OPTIONS MESSAGE
 }
 
 refuses_other_places() {
-    local again="; choose another directory with -o profile=DIR"
+    local time again="; choose another directory with -o profile=DIR"
     expect_refusal "rotate=1,profile=$scratch/missing/" "cannot write profiles to $scratch/missing/: No such file or directory$again"
     expect_refusal "rotate=1,profile=$scratch/missing/x" "cannot write profiles to $scratch/missing/x: No such file or directory$again"
     expect_refusal "rotate=1,profile=$lower/file" "cannot write profiles to $lower/file: Not a directory$again"
+    for time in 1500ms 0s 8785h 1d 1x; do
+        expect_refusal "rotate=$time,profile=$profiles" "rotate=$time: must be whole seconds, up to a year, such as 3600, 30m or 1h"
+    done
     expect_refusal "rotate=1" "rotate=1: say where profiles go, with profile=DIR"
     is_root || return 0
     mkdir -m 1777 "$scratch/shared"

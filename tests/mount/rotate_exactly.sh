@@ -44,7 +44,7 @@ assert_exact() {
     assert_eq 0 "$(lost_events)" "trace events lost"
     assert_eq "$rotations" "$(find "$scratch/spans" -type f | wc -l)" "spans"
     for span in "$scratch"/spans/*; do
-        "$OSPROF" check "$span" >/dev/null || fail "osprof check finds fault with $span: $("$OSPROF" check "$span")"
+        "$OSPROF" show --check "$span" >/dev/null || fail "osprof show --check finds fault with $span: $("$OSPROF" show --check "$span")"
     done
     diff "$scratch/traced" "$scratch/profiled" >&2 || fail "the spans (>) differ from the kernel's trace (<) with $1"
     echo "$1: $(awk '{ calls += $2 } END { print calls }' "$scratch/profiled") calls in $rotations spans and the rest"

@@ -23,7 +23,7 @@ mkdir "$mnt"/{1,2,3,4,5}
 sleep 0.5
 rmdir "$mnt"/{1,2,3,4,5}
 cat "$mnt/.osprof" >"$scratch/profile"
-"$OSPROF" check "$scratch/profile" >/dev/null
+"$OSPROF" show --check "$scratch/profile" >/dev/null
 assert_eq 5 "$(profile_calls MKDIR "$scratch/profile")" "MKDIR in all"
 assert_eq 5 "$(rows MKDIR "$scratch/profile" | sum)" "MKDIR in all intervals"
 assert_eq 5 "$(rows RMDIR "$scratch/profile" | sum)" "RMDIR in all intervals"
@@ -38,13 +38,13 @@ assert_eq "" "$(value interval "$mnt/.osprof")" "interval, when off"
 command_control "interval 20ms"
 sleep 0.2
 [ "$(value borders "$mnt/.osprof" | wc -w)" -ge 3 ] || fail "no intervals after the command"
-for wrong in interval "interval 0.001" "interval 1ms" "interval 1h" "interval -1" "interval 1 2" "interval 100000"; do
+for wrong in interval "interval 0.001" "interval 1ms" "interval 25h" "interval 1d" "interval -1" "interval 1 2" "interval 100000"; do
     ! command_control "$wrong" 2>/dev/null || fail "accepted: $wrong"
 done
 [ -n "$(value interval "$mnt/.osprof")" ] || fail "a wrong command has ended the sampling"
 unmount_osproffs "$mnt"
 [ -n "$(value borders "$final_profile")" ] || fail "the final profile has no intervals"
-"$OSPROF" check "$final_profile" >/dev/null
+"$OSPROF" show --check "$final_profile" >/dev/null
 
 # Few intervals are merged, and nothing is lost by it.
 mount_osproffs -o cache=none,interval=0.01,intervals=4 "$lower" "$mnt"

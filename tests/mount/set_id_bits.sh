@@ -74,7 +74,7 @@ refuses_others() {
     grep -qx 'write-6777 0o100777 0 0 False' "$scratch/below" || fail "a write leaves the bits below"
 }
 
-# The limit that docs/mounts.md names: it may be the announcement of a write then.
+# The limit that docs/internals/mounts.md names: it may be the announcement of a write then.
 does_nothing_while_open() {
     local writer
     exec {writer}>>"$mnt/above/program-4755"

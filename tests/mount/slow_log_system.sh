@@ -63,6 +63,6 @@ expect_messages 2 '^<29>.* osproffs\[[0-9]+\]: @cee: \{"time": "[^"]+Z", "mount"
 be_slow 6
 expect_messages 3 '@cee: '
 unmount_osproffs "$mnt"
-expect_messages 1 ": 5 slow calls of $mnt are not told here: more than 3 a minute \(slowlog_rate\)$"
+expect_messages 1 ": 5 slow calls of $mnt are left out here: more than 3 a minute \(slowlog_rate\)$"
 expect_messages 3 '@cee: '
 unmount_osproffs "$lower"

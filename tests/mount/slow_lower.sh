@@ -25,7 +25,7 @@ for number in {1..20}; do
     rmdir "$mnt/$number"
 done
 unmount_osproffs "$mnt"
-"$OSPROF" check "$final_profile"
+"$OSPROF" show --check "$final_profile"
 wanted=$(awk 'BEGIN { for (n = 0; n < 20; n++) { x = n * 0.6180339887498949; slow += x - int(x) < 0.3 }; print slow }')
 [ "$wanted" -gt 4 ] || fail "only $wanted slow calls were asked for"
 [ "$(calls_above 50000000 MKDIR)" -ge "$wanted" ] || fail "fewer than $wanted slow MKDIR in $(<"$final_profile")"

@@ -183,6 +183,13 @@ assert_metrics 0 3
 callers+=("$!")
 wait_until 20 grep -q "^osprof: The daemon (process $daemon_pid) is stopped: .* This waits for its answer, too\.$" waited.err ||
     fail "does not say that it waits: $(<waited.err)"
+# what is saved is what the live file has, and that is said; a command is not answered, and that is said too
+timeout 60 "$OSPROF" save "$mnt" -o saved 2>saved.err || fail "what a daemon has counted that is stopped is not saved: $(<saved.err)"
+grep -qx "osprof: $mnt does not answer: this is what its live file $(live_file) has, without intervals, joint profiles and groups" saved.err ||
+    fail "does not say where it is from: $(<saved.err)"
+"$OSPROF" show --check saved >&2 || fail "osprof show --check finds fault with what is saved"
+[ "$(profile_calls READDIRPLUS saved)" -gt 0 ] || fail "no calls in what is saved: $(<saved)"
+assert_refused "osprof: $mnt: resume: Connection timed out" timeout 60 "$OSPROF" ctl "$mnt" resume
 # who may read the live file, but not what the kernel tells root
 cp "$(live_file)" copy.live
 chmod 0644 "$(live_file)"
@@ -292,7 +299,7 @@ grep -q '^# stopped: [0-9]*$' "$final_profile" || fail "the final profile does n
 
 ! grep -q '__[at]san_init' "$OSPROF_LIBRARIES/libosprof_fuse.so" || exit 0 # a sanitizer's cannot be preloaded
 mkdir "$scratch/fused"
-start_daemon "$OSPROF" fuse -p fused.profile -- "$OSPROFFS" -f -o profile=/dev/null,live=none "$lower" "$scratch/fused"
+start_daemon "$OSPROF" fuse -o fused.profile -- "$OSPROFFS" -f -o profile=/dev/null,live=none "$lower" "$scratch/fused"
 command_pid=$daemon_pid
 wait_for_mount "$scratch/fused"
 child_of() {

@@ -68,7 +68,8 @@ read_blocks "$reads"
 command_control reset
 read_blocks "$reads"
 assert_eq 0 "$(storage_read)" "bytes read from storage, of a file in memory"
-! names READ | grep disk >&2 || fail "reads from memory are called disk reads"
+! names READ | grep -v '^page cache hits$' >&2 || fail "reads from memory are called otherwise"
+assert_eq ext4 "$(sed -n 's/^# fstype: //p' profile)" "file systems below"
 ! names LOOKUP | grep disk >&2 || fail "a lookup in memory is called a disk read"
 
 # Past the cache: each of them reads a block.
@@ -97,7 +98,7 @@ command_control reset
 for ((i = 0; i < 11; i++)); do
     dd if="$mnt/file" of=/dev/null bs=4k skip=$((reads + 1)) count=1 status=none
 done
-! names READ | grep disk >&2 || fail "reads of no bytes are called disk reads"
+! names READ | grep . >&2 || fail "reads of no bytes have a name"
 
 # A rotation takes what belongs to its time, and what was read while nothing is recorded belongs to none.
 command_control reset
@@ -118,11 +119,11 @@ OSPROF_LIBRARIES=${OSPROF_LIBRARIES%/fuse}/posix
 storage_read_of() {
     awk -v layer="$1" '/^# layer: / { is_it = $3 == layer } is_it && /^# storage_read: / { print $3 }' recording
 }
-"$OSPROF" run --layers user -d "$lower" -q -p recording -- dd if="$lower/file" of=/dev/null bs=4k count=101 iflag=direct status=none
+"$OSPROF" run --layers user -d "$lower" -q -o recording -- dd if="$lower/file" of=/dev/null bs=4k count=101 iflag=direct status=none
 bytes=$(storage_read_of user)
 if [ "$bytes" -lt $((101 * 4096)) ] || [ "$bytes" -gt $((101 * 4096 + 1048576)) ]; then
     fail "$bytes bytes read by a program that read 101 blocks"
 fi
-"$OSPROF" run --layers user,fs -d "$lower" -q -p recording -- dd if="$lower/file" of=/dev/null bs=4k count=101 iflag=direct status=none
+"$OSPROF" run --layers user,fs -d "$lower" -q -o recording -- dd if="$lower/file" of=/dev/null bs=4k count=101 iflag=direct status=none
 assert_eq "" "$(storage_read_of user)" "bytes read above a mount"
 [ "$(storage_read_of fs)" -ge $((101 * 4096)) ] || fail "the layer fs does not have what was read"

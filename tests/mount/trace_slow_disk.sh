@@ -32,9 +32,9 @@ sync -f "$lower"
 
 reads=101
 export OSPROFFS=$profiled
-"$OSPROF" run --layers fs,block -d "$lower" -q -p profile -- dd if="$lower/file" of=/dev/null bs=4k count=$reads iflag=direct status=none
+"$OSPROF" run --layers fs,block -d "$lower" -q -o profile -- dd if="$lower/file" of=/dev/null bs=4k count=$reads iflag=direct status=none
 split_layers profile
-"$OSPROF" check layer.block >&2
+"$OSPROF" show --check layer.block >&2
 assert_eq "$reads" "$(profile_calls READ layer.fs)" "reads of the file system"
 [ "$(profile_calls READ layer.block)" -ge "$reads" ] || fail "fewer reads of the disk than of the file system: $(<layer.block)"
 assert_eq "${loop#/dev/}" "$(sed -n 's/^# devices: //p' layer.block)" "devices"

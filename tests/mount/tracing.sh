@@ -64,7 +64,7 @@ profiled_calls() {
 # all_are_closed [SPAN]...: every file and directory that was opened. Nobody waits for that, and what of it the daemon has
 # not taken when its mount goes, the kernel drops. Asks the live file, which makes no requests.
 all_are_closed() {
-    "$OSPROF" recover "$(live_file)" >"$scratch/now"
+    "$OSPROF" save "$(live_file)" >"$scratch/now"
     awk 'FNR == 1 { group = 0 }
         /^# (uid|process):/ { group = 1 }
         /^# failed: / { for (i = 4; i < NF; i += 2) calls[$3] -= $(i + 1) }

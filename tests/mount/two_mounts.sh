@@ -25,7 +25,7 @@ for number in range(calls):
 }
 
 assert_exact() { # PROFILE
-    "$OSPROF" check "$1" >/dev/null || fail "osprof check finds fault with $1"
+    "$OSPROF" show --check "$1" >/dev/null || fail "osprof show --check finds fault with $1"
     assert_eq "$calls $calls $calls $((calls - (calls + 6) / 7))" \
         "$(profile_calls MKDIR "$1") $(profile_calls RENAME "$1") $(profile_calls WRITE "$1") $(profile_calls RMDIR "$1")" \
         "MKDIR, RENAME, WRITE and RMDIR of $1"
@@ -73,7 +73,7 @@ ends_together() {
     wait "$first" 2>/dev/null || true
     wait "$second" || fail "the other one fails: $?"
     try_unmount "$mnt" || fail "cannot unmount what is left"
-    "$OSPROF" recover "$first_live" >recovered
+    "$OSPROF" save "$first_live" >recovered
     assert_eq '5 3' "$(profile_calls MKDIR recovered) $(profile_calls MKDIR "$scratch/out-b")" "MKDIR of both"
     [ ! -e "$second_live" ] || fail "its live file stays"
     rm "$first_live"

@@ -40,9 +40,9 @@ room=
 unmount_with ""
 live=$(echo "$XDG_RUNTIME_DIR"/osprof/*.live)
 assert_eq "2 " "$status $(<"$scratch/out")" "without room"
-assert_eq "osprof: the profile is in $live, since osproffs could not write it; 'osprof recover' saves it" \
+assert_eq "osprof: the profile is in $live, since osproffs could not write it; osprof save $live -o FILE saves it" \
     "$(<"$scratch/err")" "what it says of the live file"
-"$OSPROF" recover --remove -o "$scratch/recovered" "$live"
+"$OSPROF" save --remove -o "$scratch/recovered" "$live"
 assert_eq 1 "$(profile_calls MKDIR "$scratch/recovered")" "MKDIR in the live file"
 
 unmount_with ,by=file

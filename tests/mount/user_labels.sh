@@ -34,7 +34,7 @@ live=$(live_file)
 kill -KILL "$daemon_pid"
 wait_for_end "$daemon_pid" 30
 unmount_below "$mnt"
-"$OSPROF" recover "$live" -o recovered
+"$OSPROF" save "$live" -o recovered
 assert_eq "# label rack: 7" "$(labels_of recovered)" "label of the recovered profile"
 
 # What is no label mounts nothing, and is one line.

@@ -41,8 +41,8 @@ done
 nap 300
 pids=$(awk '{ printf ",%s", $2 }' told)
 "$OSPROF" why -a --width 1000 --pid "$waiter$pids,$(IFS=, && echo "${started[*]:1}")" --for 500ms >out
-grep -qE ': nobody waited for anything but work(\.|, except )' out || fail "somebody waits: $(cat out)"
-grep -qE '^Waiting for work, .* [34][0-9] threads all the time; ' out || fail "who waits for work: $(cat out)"
+grep -qE ': no thread waited \(idle waits excluded\)(\.|, except )' out || fail "somebody waits: $(cat out)"
+grep -qE '^Idle waits, not included: .* [34][0-9] threads all the time; ' out || fail "who waits for work: $(cat out)"
 end_started
 
 # ---- Who is held up
@@ -87,7 +87,7 @@ end_started
 if in_group cpu; then
     limit cpu.cfs_quota_us 2000 cpu.max "2000 100000"
     start_in_group bash -c 'while :; do :; done'
-    sees "without a CPU, as its control group had used up its time: bash;"
+    sees "waiting for a CPU: its control group had used up its quota: bash;"
     end_started
     leave_group
 fi

@@ -45,7 +45,7 @@ for thread in threads:
 
 # The live file tells it: reading in the mount would be calls, too.
 all_wait() {
-    "$OSPROF" recover "$(live_file)" >"$scratch/now"
+    "$OSPROF" save "$(live_file)" >"$scratch/now"
     [ "$(grep -c '^# call: OPEN age ' "$scratch/now")" -eq "$openers" ]
 }
 

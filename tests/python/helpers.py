@@ -1,6 +1,7 @@
 """What the tests of the Python package share: the osprof under test, a private directory, and profiles to read.
 
-Given by meson: OSPROF, OSPROFFS and OSPROF_LIBRARIES (the programs under test), MAKE_EVENTS (writes an events file).
+Given by meson: OSPROF, OSPROFFS and OSPROF_LIBRARIES (the programs under test), MAKE_EVENTS (writes an events file),
+MERGE_EVENTS (writes several as one).
 """
 
 import gzip

@@ -76,6 +76,9 @@ class ReadOrRefused(ScratchTest):
             elif load is osprof.load_recording:
                 for profile in read.layers:
                     use(profile)
+            for text in (str(read), repr(read)):
+                self.assertLess(len(text), 2000)
+                self.assertTrue(text.replace("\n", "").isprintable(), ascii(text))
         except osprof.FormatError as error:
             self.assertTrue(str(error).isprintable(), error)
             self.assertIn("expected", str(error))

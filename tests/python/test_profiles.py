@@ -117,7 +117,7 @@ FACTS = """elapsed_cycles elapsed_seconds stolen_seconds stopped_seconds storage
     cache_missed_bytes cache_unjudged_bytes user_time_seconds system_time_seconds queue_time_seconds
     program_time_seconds locking_time_seconds clamped ungrouped slow_cycles slow_seconds interval_cycles
     interval_seconds page_faults seen_bytes kernel_bytes elsewhere_bytes not_seen threads_max not_told cost_seconds
-    cost_calls disk_bytes disk_seconds disk_other_bytes waiting_requests runs merged chosen_groups missed_cycles
+    cost_calls disk_bytes disk_seconds disk_other_bytes waiting_requests exit runs merged chosen_groups missed_cycles
     missed_seconds""".split()
 
 

@@ -23,7 +23,7 @@ class Recorded(Figures):
 
     def record(self, options, *command):
         path = self.scratch / "recorded"
-        self.run_osprof("run", "--layers", "user", "-d", ".", *options, "-q", "-p", path, "--", *command, cwd=self.work)
+        self.run_osprof("run", "--layers", "user", "-d", ".", *options, "-q", "-o", path, "--", *command, cwd=self.work)
         return path
 
     def test_a_command(self):
@@ -41,7 +41,7 @@ class Recorded(Figures):
         for name in "abcde":
             (self.work / name).write_bytes(b"x" * 1000)
         loop = "for i in 1 2 3; do cat a b c d e >/dev/null; sleep .03; done"
-        path = self.record(["-o", "interval=10ms,by=file+program,resolution=4"], "sh", "-c", loop)
+        path = self.record(["--interval", "10ms", "--by", "file+program", "--resolution", "4"], "sh", "-c", loop)
         self.assert_file(path)
         profile = osprof.load(path)
         self.assertEqual(4, profile.resolution)
@@ -56,7 +56,7 @@ class Recorded(Figures):
     def test_a_name_that_is_not_utf_8(self):
         name = os.fsdecode(b"\xff\xfe\n")
         (self.work / name).write_bytes(b"x")
-        path = self.record(["-o", "by=file"], "cat", name)
+        path = self.record(["--by", "file"], "cat", name)
         self.assert_file(path)
         self.assertIn(name, [os.path.basename(group.name or "") for group in osprof.load(path).groups_of("file")])
 
@@ -67,7 +67,7 @@ class RecordedEvents(Calls):
         work = self.scratch / "work"
         work.mkdir()
         files = "mkdir a; echo x >a/b; cat a/b; mv a/b a/c; ls -l a; ln -s c a/d; cat a/none; rm -r a"
-        options = ("--layers", "fs", "-d", ".", "-o", f"events={self.scratch}/events,events_names", "-q")
+        options = ("--layers", "fs", "-d", ".", "--mount-option", f"events={self.scratch}/events,events_names", "-q")
         self.run_osprof("run", *options, "--", "sh", "-c", files, cwd=work)
         events = self.assert_calls((self.scratch / "events").read_bytes())
         self.assertIn(("CREATE", "/a/b"), [(call.operation, call.path) for call in events])

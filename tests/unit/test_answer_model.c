@@ -438,8 +438,8 @@ TEST(of_calls_in_flight_the_oldest_is_told) {
 
 /* ---- Where peaks are ---- */
 
-static struct histogram place_histograms[4];
-static struct aggstats_group places[4];
+static struct histogram place_histograms[8];
+static struct aggstats_group places[8];
 
 /* One more group, which has so many calls of READ. */
 static void add_place(enum aggstats_grouping grouping, const char *name, unsigned bucket, uint64_t calls) {
@@ -454,6 +454,7 @@ static void add_place(enum aggstats_grouping grouping, const char *name, unsigne
     };
     snprintf(places[i].name, sizeof(places[i].name), "%s", name);
     profile.groups = places;
+    profile.groupings |= 1U << grouping;
 }
 
 static const char *place_of(size_t peak) {
@@ -521,6 +522,109 @@ TEST(others_and_what_has_no_name_are_no_place) {
     add_place(AGGSTATS_BY_CGROUP, "/system.slice", 10, 1000);
     ck_assert_str_eq(place_of(0), "");
 }
+
+/* ---- The directory that many are in ---- */
+
+/* Calls of READ of which `calls` are in each of five directories. */
+static void scatter(uint64_t all, uint64_t calls) {
+    static const char *const names[] = {"/var/tmp/t/a", "/var/tmp/t/b", "/var/tmp/t/b/c", "/var/tmp/t", "/var/tmp/t2"};
+    add_calls("READ", 10, all);
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        add_place(AGGSTATS_BY_DIRECTORY, names[i], 10, calls);
+}
+
+static const char *below_in(const struct groups_prefix *below) {
+    static char text[AGGSTATS_GROUP_NAME_SIZE];
+    snprintf(text, sizeof(text), "%.*s", (int)below->length, below->path ? below->path : "");
+    return text;
+}
+
+static const char *below(void) {
+    make();
+    return below_in(&model.below);
+}
+
+/* Four of the five are below it: 80 %. */
+TEST(time_that_scatters_is_below_the_deepest_directory_with_four_fifths) {
+    scatter(1000, 200);
+    ck_assert_str_eq(below(), "/var/tmp/t");
+    ck_assert_double_eq_tol(model.below.weight, 800 * 1536, 1);
+    ck_assert_str_eq(below_in(&model.peaks[0].below), "/var/tmp/t");
+    ck_assert_ptr_null(model.peaks[0].place);
+}
+
+TEST(with_less_it_is_below_the_directory_above) {
+    scatter(1001, 200);
+    ck_assert_str_eq(below(), "/var/tmp");
+    ck_assert_str_eq(below_in(&model.peaks[0].below), "/var/tmp");
+}
+
+TEST(it_is_below_none_if_most_directories_are_not_known) {
+    scatter(1251, 200);
+    ck_assert_str_eq(below(), "");
+    ck_assert_str_eq(below_in(&model.peaks[0].below), "");
+}
+
+TEST(the_root_and_the_profiles_own_directory_say_nothing) {
+    struct aggstats_label lower = {(char[]){"lower"}, (char[]){"/var/tmp/t"}};
+    scatter(1000, 200);
+    profile.labels = &lower;
+    profile.label_count = 1;
+    ck_assert_str_eq(below(), "");
+    ck_assert_str_eq(below_in(&model.peaks[0].below), "");
+    lower.value = (char[]){"/var/tmp/t/a"};
+    ck_assert_str_eq(below(), "");
+    lower.value = (char[]){"/var/tmp"};
+    ck_assert_str_eq(below(), "/var/tmp/t");
+    lower.value = (char[]){"/var/tmp/t2"};
+    ck_assert_str_eq(below(), "/var/tmp/t");
+    profile.label_count = 0;
+    for (size_t i = 0; i < profile.group_count; i++)
+        snprintf(places[i].name, sizeof(places[i].name), "/%zu", i);
+    ck_assert_str_eq(below(), "");
+}
+
+TEST(a_few_directories_say_more_than_the_one_that_they_are_in) {
+    add_calls("READ", 10, 1000);
+    add_place(AGGSTATS_BY_DIRECTORY, "/t/a", 10, 499);
+    add_place(AGGSTATS_BY_DIRECTORY, "/t/b", 10, 150);
+    add_place(AGGSTATS_BY_DIRECTORY, "/t/c", 10, 150);
+    add_place(AGGSTATS_BY_DIRECTORY, "/t/d", 10, 150);
+    ck_assert_str_eq(below(), "/t");
+    add_place(AGGSTATS_BY_DIRECTORY, "/t/e", 10, 151); /* 499 + 151 + 150: four fifths */
+    ck_assert_str_eq(below(), "");
+    ck_assert_str_eq(below_in(&model.peaks[0].below), "/t"); /* a column has room for one */
+}
+
+TEST(one_directory_with_half_of_the_time_is_the_answer) {
+    scatter(1000, 200);
+    add_place(AGGSTATS_BY_DIRECTORY, "/var/tmp/t/f", 10, 500);
+    ck_assert_str_eq(below(), "");
+    ck_assert_str_eq(place_of(0), "/var/tmp/t/f");
+    ck_assert_str_eq(below_in(&model.peaks[0].below), "");
+}
+
+/* Two files of one name are in a directory, and are none. */
+TEST(files_are_below_their_directory) {
+    add_calls("READ", 10, 1000);
+    add_place(AGGSTATS_BY_FILE, "/t/log", 10, 450);
+    add_place(AGGSTATS_BY_FILE, "/t/log", 10, 450);
+    ck_assert_str_eq(below(), "");
+    ck_assert_str_eq(below_in(&model.peaks[0].below), "/t");
+}
+
+/* Each peak has its own calls. */
+TEST(another_peak_is_below_another_directory) {
+    scatter(1000, 200);
+    add_calls("READ", 20, 100);
+    add_place(AGGSTATS_BY_DIRECTORY, "/a/b/c", 20, 49);
+    add_place(AGGSTATS_BY_DIRECTORY, "/a/b/d", 20, 49);
+    make();
+    ck_assert_str_eq(below_in(&model.peaks[0].below), "/a/b");
+    ck_assert_str_eq(below_in(&model.peaks[1].below), "/var/tmp/t");
+}
+
+/* ---- What peaks waited for ---- */
 
 /* Half of all of its calls, and not of those that were looked at. */
 TEST(what_half_of_a_peak_waited_for_is_told) {

@@ -8,6 +8,7 @@
 
 #define HEAD "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n"
 #define READS "OP_READ 100 153600\n 0 0 0 0 0 0 0 0 0 0 100\n" /* 1.536 us each */
+#define HALF "OP_READ 50 76800\n 0 0 0 0 0 0 0 0 0 0 50\n"
 #define SYNCS "OP_FSYNC 10 15728640\n 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 10\n"
 
 static char *page; /* on a screen on which nothing is cut */
@@ -83,7 +84,7 @@ TEST_CASE(.set_up = set_up, .tear_down = tear_down);
 
 TEST(the_elapsed_time_comes_first_if_it_is_known) {
     make("# elapsed: 1024000\n", READS);
-    assert_begins("1.02 ms elapsed; calls took 154 us (15.0 %), overlapping ones added up\n");
+    assert_begins("1.02 ms elapsed; calls took 154 us (15.0 %), summed over threads\n");
     make("", READS);
     assert_begins("Calls took 154 us, ");
 }
@@ -116,6 +117,120 @@ TEST(the_chosen_group_is_named_as_it_is) {
     assert_begins("Calls took ");
 }
 
+/* ---- Was it the disk? ---- */
+
+/* Of a run whose 100 READs got so many bytes, as the kernel read others from storage. */
+static void make_disk(const char *storage_bytes, const char *moved_bytes, const char *labels, const char *groups) {
+    CLEANUP_FREE char *all = NULL;
+    CLEANUP_FREE char *body = NULL;
+    ck_assert_int_ge(asprintf(&all, "# layer: user\n# elapsed: 102400000\n%s%s%s# bytes: READ asked %s moved %s\n",
+                              storage_bytes[0] ? "# storage_read: " : "", storage_bytes, storage_bytes[0] ? "\n" : "",
+                              moved_bytes, moved_bytes),
+                     0);
+    ck_assert_int_ge(asprintf(&body, "%s%s", READS, groups), 0);
+    CLEANUP_FREE char *with = NULL;
+    ck_assert_int_ge(asprintf(&with, "%s%s", all, labels), 0);
+    make(with, body);
+}
+
+#define READS_ON(place) "# filesystem: 0 " place "\n" READS
+
+TEST(what_came_from_the_disk_is_beside_what_calls_read) {
+    make_disk("10485760", "10485760", "", "");
+    assert_says("\n10.0 MiB came from the disk; calls read 10.0 MiB\n");
+    make_disk("5242880", "10485760", "", "");
+    assert_says("\n5.00 MiB came from the disk; calls read 10.0 MiB\n");
+    make_disk("10485760", "9437184", "", ""); /* 90 %: the rest may be rounding */
+    assert_says("\n10.0 MiB came from the disk; calls read 9.00 MiB\n");
+}
+
+TEST(what_calls_got_from_the_page_cache_did_not_come_from_the_disk) {
+    make_disk("0", "10485760", "", READS_ON("/ ext4"));
+    assert_says("\nNothing of the 10.0 MiB that calls read came from the disk: it was in the page cache\n");
+    make_disk("104857", "10485760", "", READS_ON("/ ext4"));
+    assert_says("\nLess than 1 % of the 10.0 MiB that calls read came from the disk: it was in the page cache\n");
+    make_disk("104858", "10485760", "", READS_ON("/ ext4"));
+    assert_says("\n102 KiB came from the disk; calls read 10.0 MiB\n");
+}
+
+TEST(daemons_and_servers_read_their_disks_themselves) {
+    static const char sentence[] = "\nNothing of the 10.0 MiB that calls read came from the disk: it was in the page "
+                                   "cache, or came from a FUSE daemon or a server\n";
+    make_disk("0", "10485760", "", "");
+    assert_says(sentence);
+    make_disk("0", "10485760", "", READS_ON("/mnt fuse.sshfs"));
+    assert_says(sentence);
+    make_disk("0", "10485760", "", READS_ON("/mnt nfs4"));
+    assert_says(sentence);
+    make_disk("0", "10485760", "", "# filesystem: 0 / ext4\n" HALF "# filesystem: 0 /mnt nfs4\n" HALF);
+    assert_says(sentence);
+}
+
+TEST(what_calls_cannot_have_read_was_read_by_others) {
+    make_disk("10485760", "9437183", "", "");
+    assert_says("\n10.0 MiB came from the disk, at most 9.00 MiB of it by read calls: the rest by read-ahead or "
+                "metadata\n");
+    make_disk("10485760", "0", "", "");
+    assert_says("\n10.0 MiB came from the disk, none of it by read calls: the rest by read-ahead or metadata\n");
+    make_disk("10485760", "0", "# page_faults: minor 7 major 1\n", "");
+    assert_says(": the rest by mapped files and programs (1 major page fault), read-ahead or metadata\n");
+    make_disk("10485760", "0", "# page_faults: minor 7 major 2\n", "");
+    assert_says(" (2 major page faults), read-ahead or metadata\n");
+    /* One thread, which computed 52.2 ms of 102 ms: it waited for 50 ms at most outside of its calls. */
+    make_disk("10485760", "0",
+              "# page_faults: minor 7 major 5\n# user_time: 52246400\n# system_time: 0\n# queue_time: 0\n", "");
+    assert_says(" (5 major page faults, at most 10.0 ms each), read-ahead or metadata\n");
+}
+
+TEST(which_files_faults_read_is_shown_by_attach_where_it_can) {
+    source.can_see_faults = true;
+    make_disk("10485760", "0", "# page_faults: minor 7 major 1\n", "");
+    assert_says(" (1 major page fault), read-ahead or metadata; as root, osprof attach shows which files\n");
+    make_disk("10485760", "0", "", "");
+    assert_says(": the rest by read-ahead or metadata\n");
+}
+
+TEST(the_disk_is_not_mentioned_if_one_thread_waited_for_next_to_nothing) {
+#define COMPUTED(ns)                                                                                                   \
+    "# user_time: " ns "\n# system_time: 0\n# queue_time: 0\n" /* of 102,246,400 ns outside of its calls */
+    make_disk("10485760", "0", COMPUTED("101222400"), "");
+    assert_says("\n10.0 MiB came from the disk, none of it by read calls: ");
+    make_disk("10485760", "0", COMPUTED("101222401"), "");
+    assert_not("the disk");
+    make_disk("10485760", "1048576", COMPUTED("101222401"), "");
+    assert_says("\n10.0 MiB came from the disk, at most 1.00 MiB of it by read calls: ");
+}
+
+TEST(the_disk_is_not_mentioned_if_little_was_read_or_nobody_counted) {
+    make_disk("1048575", "1048575", "", "");
+    assert_not("the disk");
+    make_disk("1048576", "0", "", "");
+    assert_says("\n1.00 MiB came from the disk, ");
+    make_disk("0", "1048576", "", "");
+    assert_says("\nNothing of the 1.00 MiB that calls read ");
+    make_disk("", "10485760", "", "");
+    assert_not("the disk");
+    make("# layer: fs\n# storage_read: 10485760\n# bytes: READ asked 10485760 moved 10485760\n", READS);
+    assert_not("the disk");
+}
+
+/* ---- What was not measured ---- */
+
+TEST(what_was_not_measured_is_one_line) {
+    make("# not_seen: static 1 async 3\n", READS);
+    assert_says("\nNot measured: 1 statically linked program, 3 asynchronous calls\n");
+    make("# not_told: of_machine 5 failed 2 begun 1\n", READS);
+    assert_says("\nNot measured: 5 calls by name (unresolved: here or on pseudo file systems such as /proc, of all "
+                "programs of this machine; 2 failed); the latency of 1 call (begun before osprof attached)\n");
+    make("# not_seen: static 1\n# not_told: untimed 2 processes 3 causes 4\n", READS);
+    assert_says(
+        "\nNot measured: 1 statically linked program; the latency of 2 requests of io_uring (they asked for no "
+        "completion); calls of 3 descendants and of what they started (no room for more processes); the cause of "
+        "4 slow calls (too many ended at once)\n");
+    make("", READS);
+    assert_not("Not measured");
+}
+
 /* ---- Where it went ---- */
 
 #define SLOW_SYNC(latency, cause, links)                                                                               \
@@ -142,11 +257,23 @@ TEST(who_held_what_the_first_operation_waited_for_is_said) {
 
 TEST(peaks_are_rows_with_their_share) {
     make("", READS SYNCS);
-    assert_says("\n of time  spent in    calls       p50\n"
-                "  99.0 %  FSYNC          10   1.43 ms\n"
-                "   1.0 %  READ          100   1.44 us\n\n");
+    assert_says("\n% of latency  spent in    calls       p50\n"
+                "      99.0 %  FSYNC          10   1.43 ms\n"
+                "       1.0 %  READ          100   1.44 us\n\n");
     make("", SYNCS);
     assert_says(" 100.0 %  FSYNC          10   1.43 ms\n\n");
+}
+
+TEST(mean_and_max_are_there_if_p50_does_not_explain_the_total) {
+    /* 99 of 1.536 us and one of 1.5 ms that is in the same peak: a mean of 17 us */
+    make("", "OP_READ 100 1724928\n 0 0 0 0 0 0 0 0 0 0 90 1 1 1 1 1 1 1 1 1 1\n");
+    assert_says("\n% of latency  spent in    calls       p50      mean       max\n"
+                "     100.0 %  READ          100   1.50 us   17.2 us  <2.10 ms\n\n");
+    make("# longest: READ 1500000 object 1\n", "OP_READ 100 1724928\n 0 0 0 0 0 0 0 0 0 0 90 1 1 1 1 1 1 1 1 1 1\n");
+    assert_says("   17.2 us   1.50 ms\n");
+    make("", READS);
+    assert_not("mean");
+    assert_not("max");
 }
 
 /* Causes of so many of the calls of FSYNC. */
@@ -201,6 +328,43 @@ TEST(of_six_groupings_five_are_there) {
     assert_says("\nfile      none\n");
     assert_says("\nuser      none\n");
     assert_not("cgroup");
+}
+
+TEST(groups_that_were_asked_for_are_all_there_and_stay) {
+    source.has_groups_asked = true;
+    groupings = (1U << AGGSTATS_GROUPINGS) - 1;
+    make("", READS);
+    assert_says("\nuser      none\n");
+    assert_says("\ncgroup    none\n");
+    make("", FILE_SYSTEMS("153000", "600"));
+    assert_says(" / ext4 99.6 %\n");
+    groupings = 0;
+    lines_max = 5;
+    make("# failed: READ EIO 1\n", PROGRAMS("100000", "53600"));
+    assert_not("spent in");
+    assert_says("\nprogram   cc1 65.1 %, ld 34.9 %\n");
+    source.has_groups_asked = false;
+    make("# failed: READ EIO 1\n", PROGRAMS("100000", "53600"));
+    assert_not("cc1");
+}
+
+/* So many of 100 READs are in each of five directories. */
+#define IN(directory, calls, cycles)                                                                                   \
+    "# directory: 0 " directory "\nOP_READ " calls " " cycles "\n 0 0 0 0 0 0 0 0 0 0 " calls "\n"
+#define SCATTERED                                                                                                      \
+    READS IN("/a/b/1", "20", "30720") IN("/a/b/2", "20", "30720") IN("/a/b/3", "20", "30720")                          \
+        IN("/a/b/4", "20", "30720")
+
+TEST(time_that_scatters_over_directories_is_below_the_one_that_they_are_in) {
+    make("", SCATTERED IN("/a/b/5", "20", "30720"));
+    assert_says("\ndirectory below /a/b 100.0 %, /a/b/1 20.0 %, /a/b/2 20.0 %, ");
+    assert_says("  READ          100   1.44 us  below /a/b\n");
+    make("# lower: /a/b\n", SCATTERED IN("/a/b/5", "20", "30720"));
+    assert_says("\ndirectory /a/b/1 20.0 %, ");
+    assert_not("below");
+    make("", READS IN("/a/b/1", "50", "76800") IN("/a/b/2", "50", "76800"));
+    assert_says("\ndirectory /a/b/1 50.0 %, ");
+    assert_not("below");
 }
 
 TEST(a_grouping_without_groups_has_none) {
@@ -281,7 +445,7 @@ TEST(a_run_is_looked_at_again_and_not_made_again) {
     ck_assert_str_eq(commands(), "osprof show --op READ\n");
     source.directory = "a b";
     make("", READS);
-    ck_assert_str_eq(commands(), "osprof show --op READ\nosprof calibrate 'a b'\n");
+    ck_assert_str_eq(commands(), "osprof show --op READ\nosprof doctor --calibrate 'a b'\n");
     source.profile = "@1.2";
     source.layer = "fs";
     source.has_groups_unasked = true;
@@ -290,8 +454,6 @@ TEST(a_run_is_looked_at_again_and_not_made_again) {
     make("", READS);
     ck_assert_str_eq(commands(), "osprof show --layer fs --op READ @1.2\nosprof show --layer fs --by file @1.2\n");
 }
-
-#define HALF "OP_READ 50 76800\n 0 0 0 0 0 0 0 0 0 0 50\n"
 
 TEST(all_files_are_offered_unless_one_has_all_of_the_time) {
     source = (struct answer_source){.profile = "", .is_run = true, .has_groups_unasked = true};
@@ -309,7 +471,7 @@ TEST(of_a_run_that_is_not_kept_nothing_can_be_looked_at) {
     ck_assert_str_eq(commands(), "");
     wants_calibration = true;
     make("", READS);
-    ck_assert_str_eq(commands(), "osprof calibrate a\n");
+    ck_assert_str_eq(commands(), "osprof doctor --calibrate a\n");
 }
 
 TEST(what_gives_way_is_left_out_until_only_the_sentence_is_left) {

@@ -383,6 +383,45 @@ TEST(moments_are_told_in_utc_to_the_nanosecond) {
     }
 }
 
+TEST(lengths_of_time_have_units) {
+    static const struct {
+        const char *text;
+        uint64_t ns;
+    } times[] = {
+        {"1us", 1000},
+        {"250us", 250000},
+        {"10ms", 10000000},
+        {"1.5ms", 1500000},
+        {"2s", 2000000000},
+        {".5s", 500000000},
+        {"0.5", 500000000},
+        {"3", 3000000000},
+        {"2m", 120000000000},
+        {"1.5m", 90000000000},
+        {"1h", 3600000000000},
+        {"24h", 86400000000000},
+        {"1440m", 86400000000000},
+        {"86400", 86400000000000},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+        uint64_t ns = 0;
+        ck_assert_msg(time_parse(times[i].text, 1000, 86400000000000, &ns), "%s", times[i].text);
+        ck_assert_msg(ns == times[i].ns, "%s", times[i].text);
+    }
+}
+
+TEST(what_is_no_length_of_time_within_the_bounds_is_refused) {
+    static const char *const texts[] = {"",       "s",   "ms",  ".",     "1x",   "1ns",    "10ns", "1 s",
+                                        " 1s",    "1s ", "-1s", "+1s",   "0x1s", "1e3s",   "1S",   "1min",
+                                        "1.5.5",  "inf", "nan", "1d",    "1hh",  "1ms1",   "0",    "0us",
+                                        "0.01us", "1h",  "61s", "1.02m", "60.1", "60001ms"};
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        uint64_t ns = 7;
+        ck_assert_msg(!time_parse(texts[i], 1000, 60000000000, &ns), "%s is taken", texts[i]);
+        ck_assert_uint_eq(ns, 7);
+    }
+}
+
 TEST(stolen_time_is_the_eighth_number) {
     uint64_t ticks = 0;
     ck_assert(stolen_parse("cpu  1 2 3 4 5 6 7 12345 9 10\ncpu0 1 2\n", &ticks));

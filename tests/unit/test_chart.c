@@ -3,6 +3,7 @@
 
 #include "base.h"
 #include "chart.h"
+#include "command.h"
 #include "testing.h"
 
 static uint64_t buckets[AGGSTATS_BUCKETS_MAX];

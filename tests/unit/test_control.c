@@ -216,6 +216,10 @@ TEST(groups_are_passed_on, .to = ARRAY_SIZE(grouping)) {
     groups_answer = -EBUSY;
     ck_assert_int_eq(write_text(grouping[_i].text), -EBUSY);
     ck_assert_msg(strstr(reason, "failed: others are on; 'groups off' ends them") != NULL, "reason is: %s", reason);
+    groups_answer = -EOPNOTSUPP;
+    ck_assert_int_eq(write_text(grouping[_i].text), -EOPNOTSUPP);
+    ck_assert_msg(strstr(reason, "failed: nothing is recorded there (osproffs -o timing)") != NULL, "reason is: %s",
+                  reason);
     groups_answer = -ENOMEM;
     ck_assert_int_eq(write_text(grouping[_i].text), -ENOMEM);
     ck_assert_msg(strstr(reason, "failed: Cannot allocate memory") != NULL, "reason is: %s", reason);
@@ -224,7 +228,8 @@ TEST(groups_are_passed_on, .to = ARRAY_SIZE(grouping)) {
 TEST(without_groups_they_are_refused) {
     control.groups = NULL;
     ck_assert_int_eq(write_text("groups off"), -EINVAL);
-    ck_assert_str_eq(reason, "line 1: groups off: not possible here");
+    ck_assert_str_eq(reason,
+                     "line 1: groups off: not while it runs: osprof attach and osprof fuse take --by when they start");
 }
 
 /* Whatever is added to the list of commands, the message about an unknown one must not cut it. */
@@ -277,14 +282,25 @@ TEST(rotate_passes_the_rest_of_the_line) {
     ck_assert_int_eq(dumps.count, 0);
     rotations.answer = -EEXIST;
     ck_assert_int_eq(write_text("rotate a"), -EEXIST);
-    ck_assert_str_eq(reason, "line 1: rotate a failed: File exists");
+    ck_assert_str_eq(reason, "line 1: rotate a failed: the file is there already; name a new one");
+    rotations.answer = -EBUSY;
+    ck_assert_int_eq(write_text("rotate a"), -EBUSY);
+    ck_assert_str_eq(reason, "line 1: rotate a failed: the final profile goes there; name another file");
+    rotations.answer = -ECANCELED;
+    ck_assert_int_eq(write_text("rotate a"), -ECANCELED);
+    ck_assert_str_eq(reason, "line 1: rotate a failed: the mount is ending; its final profile has these calls");
+    rotations.answer = -ENOSPC;
+    ck_assert_int_eq(write_text("rotate a"), -ENOSPC);
+    ck_assert_str_eq(reason, "line 1: rotate a failed: No space left on device");
     control.rotate = NULL;
     ck_assert_int_eq(write_text("rotate a"), -EOPNOTSUPP);
 }
 
 TEST(events_needs_a_file_or_off) {
     ck_assert_int_eq(write_text("events a"), -EINVAL);
-    ck_assert_str_eq(reason, "line 1: events a: not possible here");
+    ck_assert_str_eq(reason,
+                     "line 1: events a: not possible here: mounts of osproffs take this line, and osprof attach takes "
+                     "--events when it starts");
     control.events = record_dump;
     control.events_context = &rotations;
     ck_assert_int_eq(write_text("events \t a b.events \n"), 0);
@@ -295,6 +311,10 @@ TEST(events_needs_a_file_or_off) {
     ck_assert_str_eq(reason, "line 2: events: the file is missing, or off");
     rotations.answer = -EBUSY;
     ck_assert_int_eq(write_text("events a"), -EBUSY);
+    ck_assert_str_eq(reason, "line 1: events a failed: events go to another file already; 'events off' ends that");
+    rotations.answer = -ENODATA;
+    ck_assert_int_eq(write_text("events off"), -ENODATA);
+    ck_assert_str_eq(reason, "line 1: events off failed: no events are recorded");
 }
 
 TEST(with_a_series_rotate_needs_no_file_and_dump_does) {
@@ -303,7 +323,8 @@ TEST(with_a_series_rotate_needs_no_file_and_dump_does) {
     ck_assert_str_eq(rotations.file, "(default)");
     ck_assert_int_eq(write_text("dump a\n"), 0);
     ck_assert_int_eq(write_text("rotate\ndump\n"), -EINVAL);
-    ck_assert_str_eq(reason, "line 2: dump: the file is missing; without one, rotate");
+    ck_assert_str_eq(reason, "line 2: dump: the file is missing: this mount saves a series (-o rotate); osprof save "
+                             "MOUNT -o FILE names one");
     ck_assert_int_eq(rotations.count, 1);
 }
 

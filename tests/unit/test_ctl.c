@@ -487,7 +487,7 @@ TEST(files_are_named_by_who_sees_our_directories_only) {
     dumps = 0;
     acted_as = 0;
     ck_assert_int_eq(write_command(&unseen, "dump /a/file"), -EACCES);
-    ck_assert_ptr_nonnull(strstr(reported, "osprof dump"));
+    ck_assert_ptr_nonnull(strstr(reported, "osprof save"));
     ck_assert_int_eq(write_command(&unseen, "reset\nrotate /a/file"), -EACCES);
     ck_assert_int_eq(dumps, 0);
     ck_assert_int_eq(write_command(&self, "dump /a/file"), 0);

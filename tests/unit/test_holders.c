@@ -460,7 +460,7 @@ TEST(a_thread_that_waits_for_another_thing_meanwhile_has_no_holder) {
     struct aggstats_wait wait;
     struct slow_holders holders = {.causes = &causes};
     if (!wait_for_lock(0, &reading))
-        return; /* this user does not see what threads wait for */
+        return; /* this libc does not measure what threads wait for */
     find_for_waiter(&holders, &reading, &wait);
     ck_assert_uint_ge(wait.chain.count, 1);
     ck_assert_uint_eq(wait.chain.links[0].holder.process, (uint64_t)getpid());

@@ -49,12 +49,12 @@ TEST_CASE(.tear_down = tear_down);
 
 TEST(profiles_may_be_rotated) {
     parse_good("lower mount -o rotate=3600,keep=48,profile=d/");
-    ck_assert_uint_eq(options.rotate_s, 3600);
+    ck_assert_uint_eq(options.rotate_ns, UINT64_C(3600000000000));
     ck_assert_uint_eq(options.keep, 48);
     ck_assert_str_eq(options.profile, "d/");
     options_finish(&options);
     parse_good("lower mount");
-    ck_assert(options.rotate_s == 0 && options.keep == 0);
+    ck_assert(options.rotate_ns == 0 && options.keep == 0);
 }
 
 TEST(two_directories_are_enough) {
@@ -262,7 +262,7 @@ static const struct {
     {"-f", "no lower directory"},
     {"lower", "no mount point"},
     {"lower mount more", "'more'"},
-    {"lower mount -o interval=0.009", "interval=0.009: must be a time from 10ms to 86400s, such as 100ms or 0.5s"},
+    {"lower mount -o interval=0.009", "interval=0.009: must be a time from 10ms to 24h, such as 100ms or 0.5s"},
     {"lower mount -o interval=86401", "interval=86401: must be"},
     {"lower mount -o interval=", "interval=: must be"},
     {"lower mount -o interval=1e3", "interval=1e3: must be"},
@@ -287,11 +287,11 @@ static const struct {
     {"lower mount -o by=directory:2+directory", "by=directory:2+directory: give each at most once"},
     {"lower mount -o rotate=60", "rotate=60: say where profiles go, with profile=DIR"},
     {"lower mount -o rotate=60,profile=-", "rotate=60: say where profiles go"},
-    {"lower mount -o rotate=0,profile=d", "rotate=0: must be a number of seconds from 1 to 31536000"},
+    {"lower mount -o rotate=0,profile=d", "rotate=0: must be whole seconds, up to a year, such as 3600, 30m or 1h"},
     {"lower mount -o rotate=31536001,profile=d", "rotate=31536001: must be"},
     {"lower mount -o rotate=1.5,profile=d", "rotate=1.5: must be"},
     {"lower mount -o rotate=60,keep=0,profile=d", "keep=0: must be a number from 1 to 1000000"},
-    {"lower mount -o keep=7", "keep=7: of what? Add rotate=SECONDS"},
+    {"lower mount -o keep=7", "keep=7: of what? Add rotate=TIME"},
     {"lower mount -o rotate=60,profile=d,timing=off", "timing=off: nothing is recorded, so leave out rotate"},
     {"lower mount -o by=process+", "by=process+: must be"},
     {"lower mount -o by=uid+none", "by=uid+none: must be"},

@@ -260,10 +260,125 @@ TEST(requests_to_a_disk_are_seen_and_never_answered_by_memory) {
 
 TEST(calls_are_from_memory_if_hardly_anything_was_read_from_storage) {
     add_calls(10, 100);
-    ck_assert_str_eq(text_with_read(9 * 512), "from memory");
-    ck_assert_str_eq(text_with_read(11 * 512), "may be from memory");
+    ck_assert_str_eq(text_with_read(9 * 512), "page cache hits");
+    ck_assert_str_eq(text_with_read(11 * 512), "may be page cache hits");
     of_op("GETATTR");
     ck_assert_str_eq(text_with_read(0), "in memory");
     of_op("WRITE"); /* says nothing of what was written */
     ck_assert_str_eq(text_with_read(0), "may be in memory");
+}
+
+/* ---- Page cache hits, without any times ---- */
+
+static char with_cache[] = "auto";
+static char without_cache[] = "none";
+static struct aggstats_label labels[] = {{(char[]){"fstype"}, NULL}, {(char[]){"cache"}, with_cache}};
+
+/* READs of 4 KiB of files on such file systems, while so much was read from storage. */
+static const char *text_on(const char *types, uint64_t storage_read_bytes) {
+    labels[0].value = (char *)(uintptr_t)types;
+    profile.labels = labels;
+    profile.label_count = ARRAY_SIZE(labels);
+    profile.has_storage_read = true;
+    profile.storage_read_bytes = storage_read_bytes;
+    histogram.op.moved_bytes = histogram.op.calls * 4096;
+    histogram.op.asked_bytes = histogram.op.moved_bytes + 1; /* the last one reached the end of a file */
+    cause_with(NULL, 0);
+    return peak_reason_text(&reason, &histogram.op);
+}
+
+TEST(reads_are_page_cache_hits_if_nothing_was_read_from_storage) {
+    add_calls(10, 100);
+    ck_assert_str_eq(text_on("ext4", 0), "page cache hits");
+    ck_assert(peak_reason_is_seen(&reason));
+    ck_assert_str_eq(text_on("ext4,tmpfs, xfs", 0), "page cache hits");
+    ck_assert_str_eq(text_on("ext4", 512), "");
+    profile.has_storage_read = false;
+    ck_assert_int_eq(cause_with(NULL, 0), PEAK_CAUSE_NOT_KNOWN);
+}
+
+TEST(a_daemon_or_a_server_below_may_have_sent_what_was_read) {
+    static const char *const types[] = {"fuse.sshfs", "nfs4", "ext4,fuse.sshfs", "ext4,...", "ext", "", "overlay"};
+    add_calls(10, 100);
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+        ck_assert_str_eq(text_on(types[i], 0), "may be page cache hits");
+        ck_assert_int_eq(reason.witness, PEAK_WITNESS_BELOW);
+    }
+}
+
+TEST(a_disk_of_which_a_time_is_known_is_below) {
+    struct characteristic time = device_read;
+    add_calls(10, 100);
+    text_on("", 0);
+    time.place = (char[]){"/dev/sda1"};
+    ck_assert_int_eq(cause_with(&time, 1), PEAK_CAUSE_PAGE_CACHE);
+    ck_assert_str_eq(peak_reason_text(&reason, &histogram.op), "page cache hits");
+    time.place = (char[]){"server:/export"};
+    ck_assert_int_eq(cause_with(&time, 1), PEAK_CAUSE_PAGE_CACHE);
+    ck_assert_str_eq(peak_reason_text(&reason, &histogram.op), "may be page cache hits");
+}
+
+/* Without the kernel's cache each program's last read of a file is a READ of no bytes. */
+TEST(reads_at_ends_of_files_are_no_hits) {
+    add_calls(10, 100);
+    labels[1].value = without_cache;
+    ck_assert_str_eq(text_on("ext4", 0), "may be page cache hits");
+    ck_assert_int_eq(reason.witness, PEAK_WITNESS_ENDS);
+    histogram.op.asked_bytes = histogram.op.moved_bytes; /* none was short */
+    cause_with(NULL, 0);
+    ck_assert_str_eq(peak_reason_text(&reason, &histogram.op), "page cache hits");
+    histogram.op.moved_bytes = 99; /* of 100 calls */
+    ck_assert_int_eq(cause_with(NULL, 0), PEAK_CAUSE_NOT_KNOWN);
+    labels[1].value = with_cache;
+}
+
+/* 4 KiB may take 116 us, and 1 MiB 4.3 ms. */
+TEST(reads_that_take_longer_than_a_copy_wait_for_something_else) {
+    add_calls(16, 90); /* 98 us */
+    add_calls(17, 10); /* 197 us */
+    ck_assert_str_eq(text_on("ext4", 0), "page cache hits");
+    add_calls(17, 1);
+    ck_assert_str_eq(text_on("ext4", 0), "");
+    histogram.op.asked_bytes = histogram.op.moved_bytes = histogram.op.calls << 20;
+    ck_assert_int_eq(cause_with(NULL, 0), PEAK_CAUSE_PAGE_CACHE);
+}
+
+TEST(reads_that_failed_are_no_hits) {
+    add_calls(10, 100);
+    histogram.op.failures[0] = 10;
+    ck_assert_str_eq(text_on("ext4", 0), "page cache hits");
+    histogram.op.failures[0] = 11;
+    ck_assert_str_eq(text_on("ext4", 0), "");
+}
+
+TEST(only_reads_of_the_layer_fs_are_page_cache_hits) {
+    struct aggstats_label user[] = {{(char[]){"layer"}, (char[]){"user"}}, {(char[]){"fstype"}, (char[]){"ext4"}}};
+    add_calls(10, 100);
+    of_op("LOOKUP");
+    ck_assert_str_eq(text_on("ext4", 0), "");
+    of_op("READ");
+    ck_assert_str_eq(text_on("ext4", 0), "page cache hits");
+    profile.labels = user;
+    ck_assert_int_eq(cause_with(NULL, 0), PEAK_CAUSE_NOT_KNOWN);
+}
+
+TEST(reads_that_were_seen_to_wait_are_explained_by_that) {
+    uint64_t buckets[AGGSTATS_BUCKETS_MAX] = {[10] = 50};
+    add_calls(10, 100);
+    cause = (struct aggstats_cause){
+        .op = "READ", .why = {.kind = AGGSTATS_CAUSE_LOCK, .words = "waiting for a lock"}, .buckets = buckets};
+    profile.cause_count = 1;
+    ck_assert_str_eq(text_on("ext4", 0), "");
+    buckets[10] = 49;
+    ck_assert_str_eq(text_on("ext4", 0), "page cache hits");
+    profile.cause_count = 0;
+}
+
+TEST(no_peak_has_a_cause_if_none_is_wanted) {
+    struct peak peaks[PEAKS_MAX];
+    const struct peak_times none = {.profile = &profile, .is_off = true};
+    add_calls(10, 100);
+    text_on("ext4", 0);
+    ck_assert_uint_eq(peaks_find(&histogram.op, 1, peaks), 1);
+    ck_assert_int_eq(peak_reason_of(&histogram.op, &peaks[0], &none).cause, PEAK_CAUSE_NOT_KNOWN);
 }

@@ -436,6 +436,39 @@ TEST(numbers_by_word_are_added_if_both_know_them) {
     aggstats_profile_finish(&none);
 }
 
+#define EXIT(status, signal) "# osprof 1\n# resolution: 1\n# exit: status " #status " signal " #signal "\n"
+
+/* Two headers, and the exit of their sum. */
+static const struct {
+    const char *a;
+    const char *b;
+    bool is_known;
+    struct aggstats_exit sum;
+} exits[] = {
+    {EXIT(0, 0), EXIT(0, 0), true, {0, 0}},
+    {EXIT(0, 0), EXIT(3, 0), true, {3, 0}},
+    {EXIT(3, 0), EXIT(0, 0), true, {3, 0}},
+    {EXIT(0, 9), EXIT(3, 0), true, {0, 9}},
+    {EXIT(3, 0), EXIT(0, 9), true, {3, 0}},
+    {EXIT(0, 0), "# osprof 1\n# resolution: 1\n", false, {0, 0}},
+    {"# osprof 1\n# resolution: 1\n", EXIT(0, 0), false, {0, 0}},
+    {"# osprof 1\n# resolution: 1\n", EXIT(0, 15), true, {0, 15}},
+    {EXIT(1, 0), "# osprof 1\n# resolution: 1\n", true, {1, 0}},
+};
+
+TEST(a_sum_has_the_first_exit_that_is_a_failure, .to = (int)ARRAY_SIZE(exits)) {
+    struct aggstats_profile a = parse(exits[_i].a);
+    struct aggstats_profile b = parse(exits[_i].b);
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    ck_assert_int_eq(a.has_exit, exits[_i].is_known);
+    ck_assert_uint_eq(a.exit.status, exits[_i].sum.status);
+    ck_assert_uint_eq(a.exit.signal, exits[_i].sum.signal);
+    CLEANUP_FREE char *written = text_of(&a);
+    ck_assert_int_eq(strstr(written, "# exit: ") != NULL, exits[_i].is_known);
+    aggstats_profile_finish(&a);
+    aggstats_profile_finish(&b);
+}
+
 TEST(a_sum_of_sums_counts_all_profiles) {
     struct aggstats_profile sum = parse("# osprof 1\n# resolution: 1\n# merged: 3\n");
     struct aggstats_profile one = parse("# osprof 1\n# resolution: 1\n");

@@ -197,7 +197,7 @@ TEST(live_file_stays_when_the_profile_cannot_be_saved) {
     ck_assert_int_eq(session_end(&session), -ENOENT);
     snprintf(wanted, sizeof(wanted),
              "cannot write the profile of /mnt to /nowhere/saved: No such file or directory; it is in %s, from where "
-             "'osprof recover' takes it\n",
+             "'osprof save' takes it\n",
              path_of_own("-0.live"));
     ck_assert_str_eq(told, wanted);
     session_finish(&session);
@@ -222,7 +222,7 @@ TEST(live_file_that_is_left_stays) {
     session_leave(&session);
     ck_assert_int_eq(session_end(&session), 0);
     session_finish(&session);
-    snprintf(wanted, sizeof(wanted), "the profile of /mnt is in %s, from where 'osprof recover' takes it\n",
+    snprintf(wanted, sizeof(wanted), "the profile of /mnt is in %s, from where 'osprof save' takes it\n",
              path_of_own("-0.live"));
     ck_assert_str_eq(told, wanted);
     ck_assert_int_eq(unlink(path_of_own("-0.live")), 0);

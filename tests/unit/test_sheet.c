@@ -263,7 +263,7 @@ TEST(a_row_can_be_marked_and_a_title_strong) {
 
 static const struct sheet_column with_path[] = {
     {"calls", SHEET_NUMBER, 0},
-    {"mostly in", SHEET_LIST, 1, 12},
+    {"top operations", SHEET_LIST, 1, 12},
     {"cause", SHEET_LINE, 2, 12},
     {"file", SHEET_PATH, 3, 10, 10},
 };
@@ -280,10 +280,10 @@ TEST(a_path_has_what_the_others_leave) {
     SHEET_TABLE(&table, with_path);
     add_path(&table, "/srv/data/file");
     assert_printed(&table, 80,
-                   "  calls  mostly in             cause                 file\n"
+                   "  calls  top operations        cause                 file\n"
                    "      7  READ 50 %, WRITE 9 %  waiting for the disk  /srv/data/file\n");
     assert_printed(&table, 7 + 22 + 22 + 14,
-                   "  calls  mostly in             cause                 file\n"
+                   "  calls  top operations        cause                 file\n"
                    "      7  READ 50 %, WRITE 9 %  waiting for the disk  .../file\n");
 }
 
@@ -309,10 +309,10 @@ TEST(a_line_is_cut_and_a_list_loses_members_down_to_their_widths) {
     SHEET_TABLE(&table, with_path);
     add_path(&table, "/a");
     assert_printed(&table, 10 + 7 + 22 + 12,
-                   "  calls  mostly in             cause       file\n"
+                   "  calls  top operations        cause       file\n"
                    "      7  READ 50 %, WRITE 9 %  waiting...  /a\n");
     assert_printed(&table, 10 + 7 + 21,
-                   "  calls  mostly in            file\n"
+                   "  calls  top operations       file\n"
                    "      7  READ 50 %            /a\n");
     assert_printed(&table, 10 + 7 + 11, "  calls  file\n      7  /a\n");
 }
@@ -453,4 +453,22 @@ TEST(what_has_a_low_rank_gives_way_first) {
         CLEANUP_FREE char *printed = print_page(put_ranked, 80, lines);
         ck_assert_str_eq(printed, pages[lines]);
     }
+}
+
+/* ---- Paths that are too long ---- */
+
+static void assert_cut(const char *text, int columns, const char *expected) {
+    const struct screen screen = {.width = 80, .ascii = true};
+    CLEANUP_FREE char *cut = screen_cut(&screen, text, columns, SCREEN_PATH);
+    ck_assert_str_eq(cut, expected);
+}
+
+TEST(of_a_path_the_last_components_are_kept_with_the_word_before_it) {
+    assert_cut("/var/tmp/t", 10, "/var/tmp/t");
+    assert_cut("/var/tmp/t", 9, ".../tmp/t");
+    assert_cut("below /var/tmp/t", 16, "below /var/tmp/t");
+    assert_cut("below /var/tmp/t", 15, "below .../tmp/t");
+    assert_cut("below /var/tmp/t", 12, "below .../t");
+    assert_cut("below /var/tmp/t", 11, ".../tmp/t"); /* too narrow for a word beside it */
+    assert_cut("/below /var/tmp/t", 15, ".../var/tmp/t");
 }

@@ -11,7 +11,7 @@ static const struct kernel_stack no_stack;
 static const struct kernel_stack flock_stack = {.functions = {"locks_lock_inode_wait", "__do_sys_flock"}, .count = 2};
 static const struct kernel_stack ioctl_stack = {.functions = {"some_driver_ioctl"}, .count = 1};
 #define FLOCK_CAUSE "waiting for a lock of a file that another holds (flock)"
-#define NO_CPU "ready to run, but without a CPU"
+#define NO_CPU "waiting for a CPU (runqueue latency)"
 
 static struct thread_causes causes;
 

@@ -94,14 +94,14 @@ TEST_CASE(.set_up = set_up, .tear_down = tear_down);
 
 TEST(operations_have_a_chart_and_calls_in_flight_below_them) {
     CLEANUP_FREE char *text = draw(1, 80, false);
-    assert_drawn(text, "operation   share      calls     mean    p99.9   longest  1 µs      1 ms\n"
+    assert_drawn(text, "operation   share      calls     mean    p99.9       max  1 µs      1 ms\n"
                        "FSYNC      75.0 %          3  25.0 ms  29.9 ms  ≤33.6 ms                ▁\n"
                        "READ       25.0 %      1,020  24.5 µs  7.17 µs   7.50 µs  ▄ ▂\n\n");
 }
 
 TEST(in_ascii_a_digit_stands_for_a_height) {
     CLEANUP_FREE char *text = draw(1, 80, true);
-    assert_drawn(text, "operation   share      calls     mean    p99.9   longest  1 us      1 ms\n"
+    assert_drawn(text, "operation   share      calls     mean    p99.9       max  1 us      1 ms\n"
                        "FSYNC      75.0 %          3  25.0 ms  29.9 ms <=33.6 ms                1\n"
                        "READ       25.0 %      1,020  24.5 us  7.17 us   7.50 us  4 2\n\n");
 }
@@ -136,7 +136,7 @@ TEST(rates_of_bytes_and_failures_are_below_the_operations) {
 TEST(rates_of_operations_have_columns_where_there_is_room) {
     move_and_fail();
     CLEANUP_FREE char *text = draw(1, 110, false);
-    ck_assert_ptr_nonnull(strstr(text, "    mean    p99.9   longest       moved    failed  "));
+    ck_assert_ptr_nonnull(strstr(text, "    mean    p99.9       max       moved    failed  "));
     ck_assert_ptr_nonnull(
         strstr(text, "FSYNC      75.0 %          3  25.0 ms  29.9 ms  ≤33.6 ms                0.43/s  "));
     ck_assert_ptr_nonnull(
@@ -223,13 +223,13 @@ TEST(the_first_view_is_the_page_that_answers) {
     CLEANUP_FREE char *text = draw(0, 80, true);
     char expected[1024];
     snprintf(expected, sizeof(expected), "%s%s", heading,
-             "7.00 s elapsed; calls to /mnt?[2J took 100 ms (1.4 %), overlapping ones added up\n"
+             "7.00 s elapsed; calls to /mnt?[2J took 100 ms (1.4 %), summed over threads\n"
              "In flight: 2 calls, the oldest FSYNC for 9.00 s\n"
              "\n"
-             " of time  spent in           calls  their p50\n"
-             "  75.0 %  FSYNC                  3    23.7 ms\n"
-             "  23.1 %  READ      1,000 of 1,020    1.45 us\n"
-             "   1.9 %  READ         20 of 1,020    5.46 us\n"
+             "% of latency  spent in           calls  their p50\n"
+             "      75.0 %  FSYNC                  3    23.7 ms\n"
+             "      23.1 %  READ      1,000 of 1,020    1.45 us\n"
+             "       1.9 %  READ         20 of 1,020    5.46 us\n"
              "\n"
              "bytes     none read or written\n"
              "failed    nothing\n"
@@ -297,7 +297,7 @@ TEST(callers_have_figures_and_what_they_mostly_call) {
     CLEANUP_FREE char *text = draw_callers(90);
     char expected[512];
     snprintf(expected, sizeof(expected), "%s%s", calls_title,
-             "process               pid   share      calls     mean   max <=  mostly in\n"
+             "process               pid   share      calls     mean   max <=  top operations\n"
              "ev?[7mil             4711  57.1 %      1,023  97.8 us  33.6 ms  FSYNC 75 %, READ 25 %\n"
              "kernel                     42.9 %          3  25.0 ms  33.6 ms  FSYNC 100 %\n");
     ck_assert_str_eq(text, expected);
@@ -329,18 +329,19 @@ static const struct {
 } callers_notices[] = {
     {{.error = -ENODATA},
      false,
-     "No calls by process are recorded. This records them from now on:\n  osprof groups MOUNT process\n"},
+     "No calls by process are recorded. This records them from now on:\n  osprof ctl MOUNT groups process\n"},
     {{.error = -ENODATA, .by = AGGSTATS_BY_UID},
      false,
-     "No calls by uid are recorded. This records them from now on:\n  osprof groups MOUNT uid\n"},
+     "No calls by uid are recorded. This records them from now on:\n  osprof ctl MOUNT groups uid\n"},
     {{.error = -EBUSY, .by = AGGSTATS_BY_UID},
      false,
-     "No calls by uid are recorded. This records them from now on:\n  osprof groups MOUNT off && osprof groups MOUNT "
+     "No calls by uid are recorded. This records them from now on:\n  osprof ctl MOUNT groups off && osprof ctl MOUNT "
+     "groups "
      "uid\n"},
     {{.error = -ENOTCONN, .path = path},
      false,
      "Only a mount's control file tells the callers; there is no /srv/a?b.\n"},
-    {{.error = -ESTALE, .path = path}, false, "/srv/a?b is of another recording, or has just been reset.\n"},
+    {{.error = -ESTALE, .path = path}, false, "/srv/a?b is of another profile, or has just been reset.\n"},
     {{.error = -EACCES, .path = path}, false, "Cannot read /srv/a?b: Permission denied.\n"},
     {{.error = -EACCES, .is_late = true, .path = path}, false, "The mount does not answer: /srv/a?b cannot be read.\n"},
     {{.is_late = true}, true, "Whose the last calls were is told by the mount's final profile only.\n"},
@@ -385,16 +386,18 @@ TEST(what_happened_to_the_recording_is_told) {
     ck_assert_str_eq(none, "");
     watch.is_paused = true;
     CLEANUP_FREE char *paused = notices();
-    ck_assert_str_eq(paused, "Recording is paused: calls are not counted.\n");
+    ck_assert_str_eq(paused, "Counting is paused: calls are not measured.\n");
     watch.is_fresh = false;
     CLEANUP_FREE char *stale = notices();
     ck_assert_str_eq(stale, "No snapshot at this moment: the profile is being reset again and again.\n");
     watch.has_ended = true;
     CLEANUP_FREE char *ended = notices();
-    ck_assert_str_eq(ended, "The recording has ended.\n");
+    ck_assert_str_eq(ended, "The profile has ended.\n");
     watch.began_anew = watch.latest.profile.incomplete = true;
     CLEANUP_FREE char *all = notices();
-    ck_assert_str_eq(all, "The profile has begun anew (a reset, or another mount): what follows is since then.\n"
-                          "Incomplete: some calls are missing, as memory or disk space ran out, or events were lost.\n"
-                          "The recording has ended.\n");
+    ck_assert_str_eq(
+        all,
+        "The profile has begun anew (a reset, or another mount): what follows is since then.\n"
+        "Incomplete: not measured are calls for which memory or disk space ran out, or whose events were dropped.\n"
+        "The profile has ended.\n");
 }

@@ -331,6 +331,81 @@ TEST(op_that_is_faster_and_called_more_often_is_both) {
     ck_assert(!verdict_is_so(&result, VERDICT_ON_SLOWER));
 }
 
+/* ---- Failures that make a mean shorter ---- */
+
+/* Calls of 1 us in all runs of B: LOOKUP takes 24 us. */
+static void add_short_calls(uint64_t calls) {
+    for (size_t run = RUNS; run < 2 * RUNS; run++)
+        add_calls(op_of(&profiles[run], "LOOKUP"), calls, 1000);
+}
+
+static const struct verdict_dilution *dilution(void) {
+    compare();
+    return &verdict_of("LOOKUP")->dilution;
+}
+
+TEST(failures_that_are_short_make_the_mean_shorter) {
+    add_short_calls(1000);
+    let_fail(RUNS, "LOOKUP", ENOENT, 990, 20);
+    ck_assert(dilution()->is_there);
+    ck_assert_double_eq_tol(dilution()->failed, 1002, 1e-9);
+    ck_assert_double_eq_tol(dilution()->short_calls, 1000, 1e-9);
+    ck_assert_double_eq_tol(dilution()->most_cycles, 1024, 1e-9);
+    ck_assert_int_eq(verdict_of("LOOKUP")->word, VERDICT_FASTER);
+    ck_assert_int_eq(verdict_of("LOOKUP")->calls_word, VERDICT_MORE_CALLS);
+    ck_assert(!verdict_of("READ")->dilution.is_there);
+}
+
+/* Half of the calls fail now. */
+TEST(failures_in_place_of_other_calls_do_so_too) {
+    for (size_t run = RUNS; run < 2 * RUNS; run++) {
+        struct aggstats_op_profile *op = op_of(&profiles[run], "LOOKUP");
+        const double mean = (double)op->total_cycles / (double)op->calls;
+        memset(op->buckets, 0, 64 * sizeof(*op->buckets));
+        op->calls = op->total_cycles = 0;
+        add_calls(op, CALLS / 2, mean);
+        add_calls(op, CALLS / 2, 1000);
+    }
+    let_fail(RUNS, "LOOKUP", ENOENT, CALLS / 2, 0);
+    ck_assert(dilution()->is_there);
+    ck_assert_double_eq_tol(dilution()->short_calls, CALLS / 2, 1e-9);
+}
+
+TEST(other_calls_that_are_faster_make_the_mean_shorter_themselves) {
+    for (size_t run = RUNS; run < 2 * RUNS; run++)
+        slow_down(op_of(&profiles[run], "LOOKUP"), 0.5);
+    add_short_calls(1000);
+    let_fail(RUNS, "LOOKUP", ENOENT, 1000, 0);
+    ck_assert(!dilution()->is_there);
+    ck_assert(verdict_of("LOOKUP")->failures.is_changed);
+}
+
+static const struct {
+    uint64_t short_calls;
+    uint64_t failures;
+} other_failures[] = {{1000, 0}, {1000, 500}, {500, 1000}, {0, 500}};
+
+TEST(short_calls_that_are_not_as_many_as_failures_prove_nothing, .to = ARRAY_SIZE(other_failures)) {
+    add_short_calls(other_failures[_i].short_calls);
+    let_fail(RUNS, "LOOKUP", ENOENT, other_failures[_i].failures, 0);
+    ck_assert(!dilution()->is_there);
+}
+
+TEST(failures_that_take_long_make_no_mean_shorter) {
+    for (size_t run = RUNS; run < 2 * RUNS; run++)
+        add_calls(op_of(&profiles[run], "LOOKUP"), 1000, 24000 * noise(run, 3));
+    let_fail(RUNS, "LOOKUP", ENOENT, 1000, 0);
+    ck_assert(!dilution()->is_there);
+}
+
+TEST(failures_that_are_gone_make_no_mean_shorter) {
+    add_short_calls(1000);
+    let_fail(0, "LOOKUP", ENOENT, 900, 0);
+    ck_assert(!dilution()->is_there);
+}
+
+/* ---- Calls ---- */
+
 TEST(fewer_calls_do_not_answer_whether_there_are_more) {
     for (size_t run = 0; run < RUNS; run++)
         add_calls(op_of(&profiles[run], "LOOKUP"), CALLS, 24000);

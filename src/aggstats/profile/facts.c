@@ -323,6 +323,20 @@ static int add_threads_max(struct aggstats_profile *sum, const struct aggstats_p
     return 0;
 }
 
+/* ---- How the command ended ---- */
+
+static bool has_failed(const struct aggstats_profile *profile) {
+    return profile->has_exit && (profile->exit.status > 0 || profile->exit.signal > 0);
+}
+
+/* The first that failed; that none did is known if all are known. */
+static int add_exit(struct aggstats_profile *sum, const struct aggstats_profile *other) {
+    if (!has_failed(sum) && has_failed(other))
+        sum->exit = other->exit;
+    sum->has_exit = (sum->has_exit && other->has_exit) || has_failed(sum) || has_failed(other);
+    return 0;
+}
+
 /* ---- What counting has cost ---- */
 
 static uint64_t mean_ns(uint64_t ns, uint64_t calls, uint64_t other_ns, uint64_t other_calls) {
@@ -399,6 +413,7 @@ static const char *const directions[] = {"read", "written", NULL};
 static const char *const disk_directions[] = {"read", "written", "own", NULL};
 static const char *const disk_times[] = {"busy", "watched", NULL};
 static const char *const page_faults[] = {"minor", "major", NULL};
+static const char *const exit_words[] = {"status", "signal", NULL};
 static const char *const cost_times[] = {"each", "counted", NULL};
 
 static const char *const untold_words[AGGSTATS_UNTOLD_KINDS + 1] = {
@@ -467,6 +482,7 @@ const struct fact facts[] = {
     WHOLE("disk_other_bytes", disk_other_bytes, ALWAYS, NULL, BYTES, LESS_IS_ZERO, NULL, "disk_other"),
     WHOLE("waiting_requests", waiting_requests, KNOWN(has_waiting_requests), NULL, COUNT, IS_THE_LATER_ONES, NULL,
           "waiting_requests"),
+    WHOLE("exit", exit, KNOWN(has_exit), exit_words, COUNT, IS_THE_LATER_ONES, add_exit, "exit"),
     WHOLE("runs", runs, KNOWN(has_runs), NULL, COUNT, IS_THE_LATER_ONES, NULL, "runs"),
     WHOLE("merged", merged, ALWAYS, NULL, COUNT, IS_THE_LATER_ONES, add_merged, "merged"),
     {.key = "chosen_groups",

@@ -10,6 +10,7 @@
 #include "aggstats.h"
 #include "bytes.h"
 #include "figures.h"
+#include "groups.h"
 #include "peak_cause.h"
 
 #define ANSWER_PEAKS_MAX 5
@@ -17,6 +18,8 @@
 #define ANSWER_SHARE_MIN 0.01
 #define ANSWER_SHARE_NONE 0.0005 /* a smaller share is printed as 0.0 % */
 #define ANSWER_PLACE_MIN 0.5
+#define ANSWER_BELOW_MIN 0.8 /* of the latency: what a common directory of many has */
+#define ANSWER_BELOW_FEW 3   /* directories that replace the common one if their sum reaches ANSWER_BELOW_MIN */
 #define ANSWER_WAIT_MIN 0.5
 #define ANSWER_UNEVEN_MIN 2.0 /* the mean of a peak, in medians: from here on p50 does not explain the total */
 #define ANSWER_FAILURES_MAX 5
@@ -27,6 +30,7 @@ struct answer_peak {
     struct peak peak;
     double cost_share;                 /* of all latency, from 0 to 1 */
     wide_count op_calls;               /* that have ended, of all peaks of the op */
+    double mean_cycles;                /* estimated: the total of an operation is exact, its share is not */
     double longest_cycles;             /* of its calls */
     bool is_longest_exact;             /* else it is the upper bound of the peak's last bucket */
     bool is_uneven;                    /* its mean is at least ANSWER_UNEVEN_MIN times its p50 */
@@ -37,6 +41,7 @@ struct answer_peak {
     bool is_file_unknown; /* for syncs: only the directory of the synced file is known; place is NULL then */
     const struct aggstats_group *place; /* the file, or else the directory, with most of the latency; NULL: uncertain.
                                          * Owner:   the profile */
+    struct groups_prefix below; /* without a place: the directory that has ANSWER_BELOW_MIN of the latency below it */
 };
 
 struct answer_failure {
@@ -85,6 +90,18 @@ struct answer_fuse {
     double hidden_lock_cycles; /* programs waited for locks of files that the mount does not forward */
 };
 
+/* What the kernel read from storage for a command, and what its calls read. */
+struct answer_disk {
+    bool is_known;        /* and one of them is at least ANSWER_DISK_MIN_BYTES */
+    double storage_bytes; /* with read-ahead, metadata, and pages of programs and mapped files */
+    double called_bytes;  /* by read calls, wherever they were read from */
+    bool is_local;        /* none of these from a FUSE daemon or a server, which read for themselves */
+    uint64_t major_faults;
+    double fault_most_cycles; /* at most so much for each of these; 0: unknown */
+};
+
+#define ANSWER_DISK_MIN_BYTES 1048576
+
 struct answer_model {
     struct figures_sum sum;
     double elapsed_share; /* sum over callers of the time in calls, as a share of the elapsed time; 0: unknown */
@@ -97,13 +114,15 @@ struct answer_model {
     struct answer_rest rest;
     struct answer_fuse fuse;
     struct bytes_witness witness;
-    uint64_t major_faults; /* that may be of mapped files, and took time that matters; else 0 */
+    struct answer_disk disk;
+    uint64_t major_faults; /* that may be of mapped files, and may have taken time that matters; else 0 */
 
     struct advice advice[ADVICE_MAX]; /* the one that can save most first */
     size_t advice_count;
 
     struct answer_peak peaks[ANSWER_PEAKS_MAX]; /* the most expensive first */
     size_t peak_count;
+    struct groups_prefix below; /* see below; path NULL: none */
     struct answer_transfer transfers[BYTES_WAY_COUNT];
     size_t transfer_count;
     struct answer_failure
@@ -125,6 +144,10 @@ struct answer_model {
  * A file or directory has most of a peak if its own calls are at least ANSWER_PLACE_MIN of the peak's latency; missed
  * calls would only add to this share. Programs sync files, not directories: so for FSYNC and FDATASYNC a directory is
  * named only if its files are known, and there are several. It is named by its path, which only root and the owner see.
+ *
+ * Where the time scatters over directories, `below` is the deepest one with ANSWER_BELOW_MIN of all latency below it: if
+ * no directory has ANSWER_PLACE_MIN itself, and ANSWER_BELOW_FEW of them have less than ANSWER_BELOW_MIN together. Neither
+ * "/" nor the profile's own directory is named.
  * times:   the times that apply to this profile, from calibration_for_profile() */
 void answer_model_make(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,
                        struct answer_model *ret_model);

@@ -21,6 +21,9 @@ struct bytes_moved {
 
 struct bytes_moved bytes_moved(const struct aggstats_profile *profile, enum bytes_way way);
 
+/* Whether there are calls that may move bytes in that way; groups have no bytes. */
+bool bytes_has_calls(const struct aggstats_profile *profile, enum bytes_way way);
+
 /* What the kernel's own sums of bytes and calls (rchar, wchar and syscr of proc_pid_io(5)) should have of the calls in a
  * profile of the layer user. */
 struct bytes_seen {

@@ -4,7 +4,7 @@
  * changed. Phase two finds peaks that appeared, vanished or moved. Phase three rates the rest by one of the methods of
  * distance.h. An operation is different if its score is above the threshold, if its totals are far apart, or if a peak
  * that matters has changed. All thresholds are in one table (compare_defaults(), distance.c). They were chosen by
- * labelled runs (docs/compare-accuracy.md), and a test holds them to these.
+ * labelled runs (docs/internals/compare-accuracy.md), and a test holds them to these.
  *
  * Readers get three lists: what changed, what may be noise, and what is the same. An operation with a small part of the
  * latency may be among the changed ones, but makes no profile different. */

@@ -27,7 +27,7 @@ struct distance_traits {
 
 #define DISTANCE_METHOD_DEFAULT DISTANCE_FARMOVER
 
-/* A busy machine may move all calls of an op this far: a factor of 3.4 (docs/compare-accuracy.md). */
+/* A busy machine may move all calls of an op this far: a factor of 3.4 (docs/internals/compare-accuracy.md). */
 #define DISTANCE_NOISE_OCTAVES 1.75
 
 const struct distance_traits *distance_traits(enum distance_method method);

@@ -27,6 +27,27 @@ const char *groups_base(const struct aggstats_profile *profile);
 /* "4711"; "" for "kernel", "other", and where groups have names only */
 void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_ID_SIZE]);
 
+/* ---- The directory that paths are in ------------------------------------------------------------ */
+
+/* A directory: the first bytes of a group's name. */
+struct groups_prefix {
+    const char *path; /* NULL: none but "/". Owner: the group */
+    size_t length;
+    double weight; /* of the groups in it */
+};
+
+/* How much a group counts, at least 0. */
+typedef double (*groups_weigh_fn)(const struct aggstats_group *group, const void *context);
+
+/* The deepest directory that groups with a weight of at least `least` are in. Files are in their directory, and a
+ * directory is in itself. Only groups with an absolute path count.
+ * grouping: by file or directory
+ * least:   more than half of all weights */
+struct groups_prefix groups_find_prefix(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                                        double least, groups_weigh_fn weigh, const void *context);
+
+/* ---- Choosing ----------------------------------------------------------------------------------- */
+
 /* Reduces the profile to the groups that `who` names: by number, by name, "kernel" or "other"; several are added up.
  * The first slash of a file's path may be missing. Intervals, joint profiles and calls in flight are dropped, since
  * they are not known by group. grouping: AGGSTATS_UNGROUPED: the first that has such groups

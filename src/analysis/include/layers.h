@@ -29,6 +29,9 @@ enum layer layers_of_name(const char *name);
 /* The name of a profile's layer; without that line it is osproffs's, "fs". Owner: the profile, or nobody */
 const char *layers_name(const struct aggstats_profile *profile);
 
+/* What people call a layer of that name: "libc" for user, "lower" for fs, "FUSE" for fuse. */
+const char *layers_title(const char *name);
+
 #define LAYERS_KERNEL_DATA "the kernel's (data=passthrough): not profiled here; the layer user sees them"
 
 /* True if the kernel itself reads and writes files of a profile's mount, or of one of those that were merged: what is

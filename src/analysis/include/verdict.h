@@ -126,6 +126,15 @@ struct verdict_failures {
     bool is_changed;   /* by as much as matters */
 };
 
+/* Short calls that make the mean shorter although no call has become faster, as many as failures that are new: cheap
+ * failures, as far as a histogram can show that. Numbers are of a run, in B more than in A. */
+struct verdict_dilution {
+    bool is_there;
+    double failed;      /* calls that failed */
+    double short_calls; /* calls shorter than the next */
+    double most_cycles; /* at most A's mean */
+};
+
 struct verdict_op {
     const char *name;
     enum verdict_word word;
@@ -138,6 +147,7 @@ struct verdict_op {
     enum verdict_figure decided_by; /* the figure that decided on a change; VERDICT_UNDECIDED: that did not decide */
     struct verdict_tail tail;
     struct verdict_failures failures;
+    struct verdict_dilution dilution;
     struct verdict_peak *peaks;
     size_t peak_count;
     double a_total_cycles; /* mean over the runs, including those without calls */

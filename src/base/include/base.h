@@ -158,8 +158,8 @@ static inline struct timespec timespec_of(int64_t ns) {
 /* Reads a clock, in nanoseconds. clock: CLOCK_MONOTONIC or another that every kernel has */
 int64_t read_clock_ns(clockid_t clock);
 
-/* Reads a length of time, such as "10ms", "0.5s", or "0.5", which is seconds. Returns false if it is none, or is not within
- * the bounds. */
+/* Reads a length of time with a unit, us, ms, s, m or h, such as "10ms", "1.5h"; "0.5" is in seconds. Returns false if it is
+ * none, or is not within the bounds. */
 bool time_parse(const char *text, uint64_t ns_min, uint64_t ns_max, uint64_t *ret_ns);
 
 /* A time as text to the nanosecond, "2026-11-21T02:30:00.123456789Z" (RFC 3339). unix_ns: since 1970 */

@@ -10,6 +10,9 @@
 
 #include "counting_lane.h"
 
+/* What to do about -EPERM of collector_check(), unless the caller is root. */
+#define COLLECTOR_PERMISSION_HINT "; try sudo ('osprof doctor' lists what works here)"
+
 #define COLLECTOR_WHY_SIZE 200
 #define COLLECTOR_LANES_MAX 2
 

@@ -58,7 +58,7 @@ const struct cause *causes_find(const struct causes *causes, const struct kernel
  * stack */
 const char *kernel_stack_place(const struct kernel_stack *stack);
 
-/* "ready to run, but without a CPU": what no stack shows. */
+/* "waiting for a CPU (runqueue latency)": what no stack shows. */
 extern const struct aggstats_why cause_no_cpu;
 
 /* The cause of a stack that no row matches: the function in which it waits. Of an empty one, that nothing was seen */

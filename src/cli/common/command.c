@@ -14,7 +14,7 @@
 #define FOR_MIN_NS UINT64_C(100000000)
 #define FOR_MAX_NS UINT64_C(86400000000000)
 
-#define ROWS_MAX 32
+#define ROWS_MAX 48
 #define VALUE_OF_ROWS 256 /* getopt_long's result for the first row's long name: beyond all letters */
 #define PAGE_COLUMNS 80
 #define PAGE_MARGIN 2
@@ -115,8 +115,86 @@ void nearest_consider(struct nearest *nearest, const char *name) {
 
 /* ---- Options ------------------------------------------------------------------------------------ */
 
-static const struct option_row help_row = {
-    .name = "help", .letter = 'h', .kind = OPTION_FLAG, .help = "print this help"};
+/* The options in common, in a struct of their own. */
+struct common_values {
+    struct screen_choice screen;
+    bool has_force;
+    bool is_quiet;
+    bool has_help;
+};
+
+static struct common_values common_values;
+
+const struct screen_choice *screen_choice(void) {
+    return &common_values.screen;
+}
+
+bool output_is_forced(void) {
+    return common_values.has_force;
+}
+
+static const struct option_row force_rows[] = {
+    {.name = "force",
+     .help = "replace a file that is no result of osprof, too",
+     INTO(FLAG, struct common_values, has_force)},
+    {.kind = OPTION_END},
+};
+
+static const struct option_row quiet_rows[] = {
+    {.name = "quiet",
+     .letter = 'q',
+     .help = "print nothing: the exit status tells",
+     INTO(FLAG, struct common_values, is_quiet)},
+    {.kind = OPTION_END},
+};
+
+static const struct option_row screen_rows[] = {
+    {.name = "width",
+     .metavar = "N",
+     .min = SCREEN_WIDTH_MIN,
+     .max = SCREEN_WIDTH_MAX,
+     .help = "columns to use, {}; default: those of the terminal, else 80",
+     INTO(UNSIGNED, struct common_values, screen.width)},
+    {.name = "ascii", .help = "only ASCII characters", INTO(FLAG, struct common_values, screen.ascii)},
+    {.name = "color",
+     .metavar = "WHEN",
+     WORDS("auto", "always", "never"),
+     .help = "use colours: {}; default: auto, on a terminal, unless NO_COLOR is set",
+     INTO(CHOICE, struct common_values, screen.color)},
+    {.kind = OPTION_END},
+};
+
+static const struct option_row help_rows[] = {
+    {.name = "help", .letter = 'h', .help = "print this help", INTO(FLAG, struct common_values, has_help)},
+    {.kind = OPTION_END},
+};
+
+/* All options of a command: first its own, up to own_count, then those in common. */
+struct all_rows {
+    struct option_row rows[ROWS_MAX];
+    size_t own_count;
+};
+
+static void add_rows(struct all_rows *all, const struct option_row *rows, size_t *count) {
+    for (; rows->kind != OPTION_END; rows++) {
+        assert(*count + 1 < ROWS_MAX);
+        all->rows[(*count)++] = *rows;
+    }
+    all->rows[*count] = *rows;
+}
+
+static void find_all_rows(const struct command *command, struct all_rows *ret_all) {
+    size_t count = 0;
+    add_rows(ret_all, command->options, &count);
+    ret_all->own_count = count;
+    if (command->common & COMMON_FORCE)
+        add_rows(ret_all, force_rows, &count);
+    if (command->common & COMMON_QUIET)
+        add_rows(ret_all, quiet_rows, &count);
+    if (command->common & COMMON_SCREEN)
+        add_rows(ret_all, screen_rows, &count);
+    add_rows(ret_all, help_rows, &count);
+}
 
 /* The row of the arguments behind the options; NULL: there are none. */
 static const struct option_row *arguments_row(const struct option_row *rows) {
@@ -144,20 +222,9 @@ static enum status take(const struct command *command, const struct option_row *
 struct parser {
     const struct option_row *rows;
     size_t row_count;
-    struct option long_options[ROWS_MAX + 1];
+    struct option long_options[ROWS_MAX];
     char letters[2 * ROWS_MAX + 3];
 };
-
-static void add_option(struct parser *parser, const struct option_row *row, size_t *count, size_t *letters_length) {
-    int value = VALUE_OF_ROWS + (row == &help_row ? ROWS_MAX : (int)(row - parser->rows));
-    parser->long_options[(*count)++] =
-        (struct option){row->name, option_takes_argument(row) ? required_argument : no_argument, NULL, value};
-    if (!row->letter)
-        return;
-    parser->letters[(*letters_length)++] = row->letter;
-    if (option_takes_argument(row))
-        parser->letters[(*letters_length)++] = ':';
-}
 
 static void parser_init(struct parser *parser, const struct option_row *rows) {
     const struct option_row *arguments = arguments_row(rows);
@@ -168,21 +235,27 @@ static void parser_init(struct parser *parser, const struct option_row *rows) {
         parser->letters[letters_length++] = '+';
     parser->letters[letters_length++] = ':'; /* reports a missing argument differently, and prints nothing */
     for (; rows[parser->row_count].kind != OPTION_END; parser->row_count++) {
-        assert(parser->row_count + 1 < ROWS_MAX);
-        if (rows[parser->row_count].name)
-            add_option(parser, &rows[parser->row_count], &count, &letters_length);
+        const struct option_row *row = &rows[parser->row_count];
+        const bool has_value = option_takes_argument(row);
+        if (!row->name)
+            continue;
+        parser->long_options[count++] = (struct option){row->name, has_value ? required_argument : no_argument, NULL,
+                                                        VALUE_OF_ROWS + (int)parser->row_count};
+        if (row->letter)
+            parser->letters[letters_length++] = row->letter;
+        if (row->letter && has_value)
+            parser->letters[letters_length++] = ':';
     }
-    add_option(parser, &help_row, &count, &letters_length);
 }
 
 /* value: the result of getopt_long */
 static const struct option_row *find_row(const struct parser *parser, int value) {
+    size_t i = 0;
     if (value >= VALUE_OF_ROWS)
-        return value == VALUE_OF_ROWS + ROWS_MAX ? &help_row : &parser->rows[value - VALUE_OF_ROWS];
-    for (size_t i = 0; i < parser->row_count; i++)
-        if (parser->rows[i].letter == value)
-            return &parser->rows[i];
-    return &help_row;
+        return &parser->rows[value - VALUE_OF_ROWS];
+    while (i + 1 < parser->row_count && parser->rows[i].letter != value)
+        i++;
+    return &parser->rows[i];
 }
 
 /* The options that begin with a word, or else the nearest. Names are not abbreviated: what abbreviates an option of one
@@ -223,37 +296,44 @@ static enum status refuse_option(const struct command *command, const struct par
 
 bool options_parse(const struct command *command, int argc, char **argv, void *options, struct arguments *ret_arguments,
                    enum status *ret_status) {
+    static struct all_rows all; /* of the process's one command line; *ret_arguments points into it */
     struct parser parser;
-    struct arguments arguments = {.rows = command->options};
     enum status status = STATUS_OK;
     int answer;
-    parser_init(&parser, command->options);
+    find_all_rows(command, &all);
+    struct arguments arguments = {.rows = all.rows};
+    common_values = (struct common_values){.has_force = false};
+    parser_init(&parser, all.rows);
     optind = 0; /* resets getopt_long in glibc */
     while (status == STATUS_OK && (answer = getopt_long(argc, argv, parser.letters, parser.long_options, NULL)) != -1) {
         const bool is_wrong = answer == '?' || answer == ':';
         const int value = is_wrong ? optopt : answer;
         const struct option_row *row = is_wrong ? NULL : find_row(&parser, answer);
+        const size_t place = row ? (size_t)(row - all.rows) : 0;
+        const uint64_t bit = row ? UINT64_C(1) << place : 0;
         /* What has just been found; the value of an option may be in the word behind it. */
         const char *word = argv[optind - (optarg && optarg == argv[optind - 1] ? 2 : 1)];
-        const uint64_t bit = row && row != &help_row ? UINT64_C(1) << (row - arguments.rows) : 0;
         if (value >= VALUE_OF_ROWS && strcspn(word + 2, "=") != strlen(find_row(&parser, value)->name)) {
             status = refuse_name(command, &parser, word); /* getopt_long takes abbreviations of long names */
-        } else if (row == &help_row) {
-            options_print_help(command);
-            *ret_status = STATUS_OK;
-            return false;
         } else if (!row) {
             status = refuse_option(command, &parser, answer, word);
         } else if (row->once && (arguments.given & bit)) {
             status = usage_error(command, "--%s can be given once", row->name);
         } else {
-            status = take(command, row, optarg, options);
+            status = take(command, row, optarg, place < all.own_count ? options : &common_values);
         }
         arguments.given |= bit;
+        if (status == STATUS_OK && common_values.has_help) {
+            options_print_help(command);
+            *ret_status = STATUS_OK;
+            return false;
+        }
     }
     arguments.rest = argv + optind;
     arguments.rest_count = argc - optind;
     *ret_arguments = arguments;
+    if (status == STATUS_OK && common_values.is_quiet && !freopen("/dev/null", "w", stdout))
+        status = usage_error(command, "cannot open /dev/null: %s", strerror(errno));
     *ret_status = status;
     return status == STATUS_OK;
 }
@@ -265,7 +345,8 @@ const char *options_given(const struct arguments *arguments, const char *names) 
 /* ---- Help and completion ------------------------------------------------------------------------ */
 
 const char *options_parse_for(const char *text, uint64_t *ret_ns) {
-    return time_parse(text, FOR_MIN_NS, FOR_MAX_NS, ret_ns) ? NULL : "must be a time from 100ms to 86400s, such as 10s";
+    return time_parse(text, FOR_MIN_NS, FOR_MAX_NS, ret_ns) ? NULL
+                                                            : "must be a time from 100ms to 24h, such as 10s or 5m";
 }
 
 const char *options_parse_groupings(const char *text, const char *const *words, unsigned *ret_groupings,
@@ -291,32 +372,41 @@ const char *options_parse_groupings(const char *text, const char *const *words, 
     return NULL;
 }
 
-/* Help begins behind the longest option. --help is printed above the first heading, to which it does not belong. */
+static void print_heading(const char *text) {
+    putchar('\n');
+    option_print_wrapped(text, 0, PAGE_COLUMNS);
+    putchar('\n');
+}
+
+/* Help begins behind the longest option. What commands have in common is printed above the first heading, to which it
+ * does not belong. */
 void options_print_help(const struct command *command) {
     const struct option_row *arguments = arguments_row(command->options);
+    struct all_rows all;
     char option[OPTION_TEXT_SIZE];
     struct option_style style = {.dashes = "--", .equals = " ", .margin = PAGE_MARGIN, .columns_max = PAGE_COLUMNS};
-    int width = option_format(&help_row, &style, option);
-    bool is_help_told = false;
+    int width = 0;
+    bool is_common_told = false;
+    find_all_rows(command, &all);
     printf("Usage: osprof %s [OPTION]...%s%s\n\n", command->name, arguments ? " " : "",
            arguments ? arguments->metavar : "");
     option_print_wrapped(command->help, 0, PAGE_COLUMNS);
     putchar('\n');
-    for (const struct option_row *row = command->options; row->kind != OPTION_END; row++)
+    for (const struct option_row *row = all.rows; row->kind != OPTION_END; row++)
         if (row->name && option_format(row, &style, option) > width)
             width = option_format(row, &style, option);
     style.indent = PAGE_MARGIN + width + 2;
-    for (const struct option_row *row = command->options;; row++) {
-        if ((row->kind == OPTION_HEADING || row->kind == OPTION_END) && !is_help_told) {
-            option_print_help(&help_row, &style);
-            is_help_told = true;
-        }
-        if (row->kind == OPTION_END)
-            break;
-        if (row->name)
+    for (size_t i = 0; i <= all.own_count; i++) {
+        const struct option_row *row = &all.rows[i];
+        const bool is_end = i == all.own_count;
+        for (const struct option_row *common = &all.rows[all.own_count];
+             (is_end || row->kind == OPTION_HEADING) && !is_common_told && common->kind != OPTION_END; common++)
+            option_print_help(common, &style);
+        is_common_told |= is_end || row->kind == OPTION_HEADING;
+        if (!is_end && row->name)
             option_print_help(row, &style);
-        else if (row->kind == OPTION_HEADING)
-            printf("\n%s\n\n", row->help);
+        else if (!is_end && row->kind == OPTION_HEADING)
+            print_heading(row->help);
     }
     if (command->notes) {
         putchar('\n');
@@ -326,11 +416,12 @@ void options_print_help(const struct command *command) {
 }
 
 void options_print_completion(const struct command *command) {
-    const struct option_row *arguments = arguments_row(command->options);
-    for (const struct option_row *row = command->options; row->kind != OPTION_END; row++)
+    struct all_rows all;
+    find_all_rows(command, &all);
+    for (const struct option_row *row = all.rows; row->kind != OPTION_END; row++)
         if (row->name)
             option_print_completion(row, "--", "");
-    option_print_completion(&help_row, "--", "");
+    const struct option_row *arguments = arguments_row(command->options);
     if (arguments)
         option_print_completion(arguments, "", "");
 }

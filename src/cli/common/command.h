@@ -25,45 +25,64 @@ enum {
     RUN_SIGNALLED = 128, /* + the signal */
 };
 
+/* Options that commands have in common, as bits of command.common. */
+enum common_options {
+    COMMON_SCREEN = 1, /* it prints: --width, --ascii, --color */
+    COMMON_FORCE = 2,  /* it writes files: --force */
+    COMMON_QUIET = 4,  /* its exit status is an answer: --quiet */
+};
+
 struct command {
     const char *name;                 /* a subcommand's subcommand has both words: "events show" */
     const char *summary;              /* half a line */
     const char *help;                 /* --help wraps it into lines */
     const char *notes;                /* printed behind the options; NULL: nothing */
-    const struct option_row *options; /* without -h, --help, which every command has */
+    const struct option_row *options; /* without -h, --help, which every command has, and those in common */
+    unsigned common;
     enum status (*run)(const struct command *command, int argc, char **argv);
-    const struct mount_verb *mount_verb;      /* for mount_verb_run() (mount_command.h) */
     const struct command *const *subcommands; /* NULL at the end; then it has no options, and nothing to run */
 };
 
+extern const struct command command_run;
+extern const struct command command_attach;
+extern const struct command command_fuse;
+extern const struct command command_doctor;
 extern const struct command command_show;
 extern const struct command command_why;
-extern const struct command command_compare;
 extern const struct command command_top;
-extern const struct command command_serve;
-extern const struct command command_check;
-extern const struct command command_merge;
-extern const struct command command_outliers;
-extern const struct command command_recover;
-extern const struct command command_reset;
-extern const struct command command_groups;
-extern const struct command command_rotate;
-extern const struct command command_dump;
-extern const struct command command_unmount;
-extern const struct command command_calibrate;
-extern const struct command command_run;
-extern const struct command command_fuse;
-extern const struct command command_attach;
-extern const struct command command_doctor;
-extern const struct command command_plot;
+extern const struct command command_compare;
 extern const struct command command_report;
+extern const struct command command_plot;
 extern const struct command command_events;
+extern const struct command command_save;
+extern const struct command command_ctl;
+extern const struct command command_unmount;
+extern const struct command command_serve;
+extern const struct command command_outliers;
 
 /* Prints one line on standard error, behind "osprof: ". */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Returns false, and reports it, if osprof is built without a part. what: "serve", as in "cannot serve: ..." */
 bool require_part(enum part part, const char *what);
+
+#define SCREEN_WIDTH_MIN 40
+#define SCREEN_WIDTH_MAX 1000
+
+/* How to print, by the common options. */
+struct screen_choice {
+    unsigned width; /* columns; 0: those of the terminal, else 80 */
+    bool ascii;
+    unsigned color; /* enum color_choice */
+};
+
+enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* Of this process. Threads: it is set while the command line is parsed */
+const struct screen_choice *screen_choice(void);
+
+/* --force: a file that is no result may be replaced. */
+bool output_is_forced(void);
 
 /* While something is tried that nobody has asked for, what fails is not reported. */
 void complain_mute(bool is_muted);
@@ -72,7 +91,7 @@ void complain_mute(bool is_muted);
  * Returns STATUS_TROUBLE */
 enum status usage_error(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- The name that is meant where one is mistyped --------------------------------------------- */
+/* ---- Mistyped names -------------------------------------------------------------------------  */
 
 #define NEAREST_NAME_SIZE 32 /* longer names are never near */
 
@@ -125,33 +144,26 @@ void options_print_completion(const struct command *command);
 /* Rows that several commands have. */
 #define ROW_OP(type, member)                                                                                           \
     { .name = "op", .metavar = "NAME", .help = "only this operation; may be repeated", INTO(OPS, type, member) }
-#define ROW_ASCII(type, member)                                                                                        \
-    { .name = "ascii", .help = "only ASCII characters", INTO(FLAG, type, member) }
-#define ROW_WIDTH(type, member)                                                                                        \
-    {                                                                                                                  \
-        .name = "width", .metavar = "N", .min = SCREEN_WIDTH_MIN, .max = SCREEN_WIDTH_MAX,                             \
-        .help = "columns to use, {}; default: those of the terminal, else 80", INTO(UNSIGNED, type, member)            \
-    }
 #define ROW_FOR(text, type, member)                                                                                    \
     { .name = "for", .metavar = "TIME", .help = text, .parse_time = options_parse_for, INTO(TIME, type, member) }
 #define ROW_NO_LABELS(type, member)                                                                                    \
     {                                                                                                                  \
-        .name = "no-labels", .help = "do not say what peaks may be by the times of 'osprof calibrate'",                \
+        .name = "no-labels", .help = "do not say what peaks may be by the times of 'osprof doctor --calibrate'",       \
         INTO(FLAG, type, member)                                                                                       \
     }
 #define ROW_LAYER(type, member)                                                                                        \
     {                                                                                                                  \
         .name = "layer", .metavar = "NAME", WORDS_OF(LAYER_WORDS),                                                     \
-        .help = "this layer of a recording; default: " LAYER_DEFAULT_TEXT, INTO(TEXT, type, member)                    \
+        .help = "this layer of a run of several layers; default: " LAYER_DEFAULT_TEXT, INTO(TEXT, type, member)        \
     }
 #define LAYER_DEFAULT_TEXT "fs if it is there, else the outermost"
 #define ROW_LAYER_OF_ALL(type, member)                                                                                 \
     {                                                                                                                  \
         .name = "layer", .metavar = "NAME", WORDS_OF(LAYER_WORDS),                                                     \
-        .help = "only this layer of recordings; default: all", INTO(TEXT, type, member)                                \
+        .help = "only this layer of runs of several layers; default: all", INTO(TEXT, type, member)                    \
     }
 #define ROW_OUTPUT(text, type, member)                                                                                 \
-    { .name = "output", .letter = 'o', .metavar = "FILE", .help = text, INTO(FILE, type, member) }
+    { .name = "output", .letter = 'o', .metavar = "FILE", .min = 1, .help = text, INTO(FILE, type, member) }
 #define ROW_MOUNT_ARGUMENTS(option_kind, text)                                                                         \
     { .kind = OPTION_##option_kind, .metavar = text, .completed_as = "mount" }
 /* Profiles as for input_load_recording() (cli/read/input). */

@@ -61,7 +61,7 @@ int attach_processes_check(const struct attach_processes *processes) {
         const uint32_t number = processes->numbers[i];
         uint64_t process;
         if (number == (uint32_t)getpid()) {
-            complain("cannot watch process %u: it is osprof itself, whose calls are not counted", number);
+            complain("cannot watch process %u: it is osprof itself, which does not measure its own calls", number);
             return -EINVAL;
         }
         CLEANUP_FD int fd = (int)syscall(SYS_pidfd_open, number, 0);

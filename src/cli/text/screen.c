@@ -8,9 +8,11 @@
 #include <sys/ioctl.h>
 
 #include "base.h"
+#include "command.h"
 
 /* https://no-color.org: NO_COLOR, set and not empty, means no colour. */
-struct screen screen_of(FILE *stream, int width, bool ascii) {
+struct screen screen_of(FILE *stream) {
+    const struct screen_choice *choice = screen_choice();
     const char *variable = getenv("COLUMNS");
     const char *no_colour = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
@@ -19,8 +21,8 @@ struct screen screen_of(FILE *stream, int width, bool ascii) {
     long columns = variable ? strtol(variable, &end, 10) : 0;
     if (!variable || end == variable || *end != '\0' || columns <= 0)
         columns = 80;
-    if (width > 0)
-        columns = width;
+    if (choice->width > 0)
+        columns = choice->width;
     else if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         columns = size.ws_col;
     return (struct screen){
@@ -28,13 +30,15 @@ struct screen screen_of(FILE *stream, int width, bool ascii) {
         .width = (int)(columns < SCREEN_WIDTH_MIN   ? SCREEN_WIDTH_MIN
                        : columns > SCREEN_WIDTH_MAX ? SCREEN_WIDTH_MAX
                                                     : columns),
-        .ascii = ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
-        .colour = isatty(fileno(stream)) && !(no_colour && no_colour[0]) && terminal && strcmp(terminal, "dumb") != 0,
+        .ascii = choice->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+        .colour = choice->color == COLOR_ALWAYS ||
+                  (choice->color == COLOR_AUTO && isatty(fileno(stream)) && !(no_colour && no_colour[0]) && terminal &&
+                   strcmp(terminal, "dumb") != 0),
     };
 }
 
-struct screen screen_of_stdout(int width, bool ascii) {
-    return screen_of(stdout, width, ascii);
+struct screen screen_of_stdout(void) {
+    return screen_of(stdout);
 }
 
 struct screen screen_of_html(FILE *stream) {
@@ -117,6 +121,14 @@ char *screen_cut(const struct screen *screen, const char *text, int columns, enu
     int length = shown ? units_text_columns(shown) : 0;
     if (length <= columns || columns < 4)
         return shown;
+    const int word_columns = (int)strspn(shown, "abcdefghijklmnopqrstuvwxyz") + 1;
+    if (kept == SCREEN_PATH && strncmp(shown + word_columns - 1, " /", 2) == 0 && word_columns <= columns / 2) {
+        CLEANUP_FREE char *rest = screen_cut(screen, shown + word_columns, columns - word_columns, kept);
+        if (asprintf(&cut, "%.*s%s", word_columns, shown, rest ? rest : "") < 0)
+            cut = NULL;
+        free(shown);
+        return cut;
+    }
     const int kept_columns = columns - 3;
     size_t from = (size_t)(skip_characters(shown, length - kept_columns) - shown); /* SCREEN_END */
     const char *name = kept == SCREEN_PATH ? strrchr(shown, '/') : NULL;

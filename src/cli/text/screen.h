@@ -8,9 +8,6 @@
 
 #include "units.h"
 
-#define SCREEN_WIDTH_MIN 40
-#define SCREEN_WIDTH_MAX 1000
-
 struct screen {
     FILE *stream;
     int width; /* columns */
@@ -20,10 +17,10 @@ struct screen {
     bool marks; /* inks are marks in the text, for osprof top */
 };
 
-/* The capabilities of a stream. width: 0 = that of the terminal, else of $COLUMNS, else 80; ascii: only ASCII, even if
- * the locale has more. */
-struct screen screen_of(FILE *stream, int width, bool ascii);
-struct screen screen_of_stdout(int width, bool ascii);
+/* The capabilities of a stream, as far as the common options of the command line allow them (screen_choice()). Without a
+ * choice the width is that of the terminal, else of $COLUMNS, else 80; and there is only ASCII if the locale has no more. */
+struct screen screen_of(FILE *stream);
+struct screen screen_of_stdout(void);
 struct screen screen_of_html(FILE *stream);
 
 enum ink {
@@ -74,7 +71,8 @@ void screen_print_untrusted(const struct screen *screen, enum ink ink, const cha
 enum screen_part {
     SCREEN_BEGINNING,
     SCREEN_END,
-    SCREEN_PATH, /* as many of the last components of a path as fit; else the beginning of the last one */
+    SCREEN_PATH, /* as many of the last components of a path as fit; else the beginning of the last one. A word before
+                  * the path is kept, as in "below /a/b" */
 };
 
 /* A text as from screen_print_untrusted(), cut to that many columns, with "..." for the rest.

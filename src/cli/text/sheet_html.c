@@ -1,6 +1,8 @@
 /* Pages in HTML. */
 #include "sheet_private.h"
 
+#include <string.h>
+
 #include "base.h"
 #include "html.h"
 
@@ -20,15 +22,13 @@ static void put(FILE *stream, const char *text, bool is_cell) {
 
 /* ---- Tables ------------------------------------------------------------------------------------- */
 
-enum look { LOOK_TITLE, LOOK_NUMBER_TITLE, LOOK_NAME, LOOK_NUMBER, LOOK_TEXT };
+enum look { LOOK_NAME, LOOK_NUMBER, LOOK_TEXT };
 
 static void put_cell(FILE *stream, enum look look, const char *text) {
     static const struct {
         const char *begin;
         const char *end;
     } elements[] = {
-        [LOOK_TITLE] = {"<th scope=\"col\">", "</th>"},
-        [LOOK_NUMBER_TITLE] = {"<th scope=\"col\" class=\"number\">", "</th>"},
         [LOOK_NAME] = {"<th scope=\"row\">", "</th>"},
         [LOOK_NUMBER] = {"<td class=\"number\">", "</td>"},
         [LOOK_TEXT] = {"<td>", "</td>"},
@@ -38,6 +38,47 @@ static void put_cell(FILE *stream, enum look look, const char *text) {
     fputs(elements[look].begin, stream);
     put(stream, text, true);
     fputs(elements[look].end, stream);
+}
+
+/* What the figures of a column are, for its title; NULL: nothing is said. */
+static const char *meaning_of(const char *title) {
+    static const struct {
+        const char *title; /* alone, or before ", A", ", B" or ", at most" */
+        const char *means;
+    } glossary[] = {
+        {"p50", "median latency: half of the calls had at most this"},
+        {"their p50", "median latency: half of these calls had at most this"},
+        {"p90", "90 % of the calls had at most this latency"},
+        {"p99", "99 % of the calls had at most this latency"},
+        {"p99.9", "99.9 % of the calls had at most this latency"},
+        {"mean", "total latency divided by the calls that ended"},
+        {"max", "latency of the longest call; after <, an upper bound"},
+        {"longest", "latency of the longest call; after <, an upper bound"},
+        {"typical", "mean of the logarithm of latency, which rare slow calls do not move"},
+        {"% of latency", "part of the latency of all calls, summed over threads"},
+        {"self", "total minus that of the next layer below"},
+    };
+    static const char *const ends[] = {"", ", A", ", B", ", at most"};
+    for (size_t i = 0; i < ARRAY_SIZE(glossary); i++) {
+        const size_t length = strlen(glossary[i].title);
+        for (size_t end = 0; strncmp(title, glossary[i].title, length) == 0 && end < ARRAY_SIZE(ends); end++)
+            if (strcmp(title + length, ends[end]) == 0)
+                return glossary[i].means;
+    }
+    return NULL;
+}
+
+static void put_title(FILE *stream, bool is_number, const char *text) {
+    const char *means = meaning_of(text);
+    fprintf(stream, "<th scope=\"col\"%s", is_number ? " class=\"number\"" : "");
+    if (means) {
+        fputs(" title=\"", stream);
+        html_put(stream, means);
+        putc('"', stream);
+    }
+    putc('>', stream);
+    put(stream, text, true);
+    fputs("</th>", stream);
 }
 
 /* Of a row, or the titles. Returns the number of columns before the last one */
@@ -58,11 +99,10 @@ static unsigned put_row(const struct sheet *sheet, const struct sheet_block *blo
         const enum look look = looks[block->columns[i].kind];
         if (block->table.hidden & 1U << i)
             continue;
-        put_cell(stream,
-                 !are_titles           ? look
-                 : look == LOOK_NUMBER ? LOOK_NUMBER_TITLE
-                                       : LOOK_TITLE,
-                 sheet_text_of(sheet, &cells[i]));
+        if (are_titles)
+            put_title(stream, look == LOOK_NUMBER, sheet_text_of(sheet, &cells[i]));
+        else
+            put_cell(stream, look, sheet_text_of(sheet, &cells[i]));
         count++;
     }
     fputs("</tr>\n", stream);

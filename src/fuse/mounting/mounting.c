@@ -185,6 +185,35 @@ static int check_ring(const struct mounting *mounting, unsigned threads_before) 
     return -EOPNOTSUPP;
 }
 
+/* A line of libfuse's, with what to do. */
+static void tell_line(char *text) {
+    static const char unknown[] = "unknown option(s): `";
+    char *option = strstr(text, unknown);
+    const bool is_of_device = strstr(text, "/dev/fuse") && strstr(text, strerror(EACCES));
+    if (option) {
+        option += strlen(unknown);
+        option += strncmp(option, "-o ", 3) == 0 ? 3 : 0;
+        option[strcspn(option, "'")] = '\0';
+        log_message("unknown option %s; 'osproffs -h' lists the options", option);
+    } else {
+        log_message("%s%s", text, is_of_device ? "; mount as root, or as root chmod 666 /dev/fuse" : "");
+    }
+}
+
+/* libfuse prints a line in parts. Threads: the one that mounts, alone */
+static void tell(enum fuse_log_level level, const char *format, va_list arguments) {
+    static char line[512];
+    static size_t length;
+    (void)level;
+    const int added = vsnprintf(line + length, sizeof(line) - length, format, arguments);
+    length += added > 0 ? (size_t)added : 0;
+    if (length < sizeof(line) - 1 && !memchr(line, '\n', length))
+        return;
+    line[strcspn(line, "\n")] = '\0';
+    tell_line(line);
+    length = 0;
+}
+
 int mounting_mount(struct mounting *mounting) {
     struct fuse_args *args = (struct fuse_args *)(uintptr_t)&mounting->options->fuse_args;
     if (add_lower_flags(args, mounting) < 0 || (is_read_only(mounting->lower) && add_option(args, "ro") < 0) ||
@@ -192,11 +221,14 @@ int mounting_mount(struct mounting *mounting) {
         log_message("cannot mount: %s", strerror(ENOMEM));
         return -ENOMEM;
     }
+    fuse_set_log_func(tell);
     mounting->fuse = fuse_session_new(args, &glue_operations, sizeof(glue_operations), mounting->glue);
+    const bool is_mounted = mounting->fuse && fuse_session_mount(mounting->fuse, mounting->mountpoint) == 0;
+    fuse_set_log_func(NULL);
     if (!mounting->fuse)
-        return -EINVAL; /* libfuse has said which option it does not know */
+        return -EINVAL; /* it has been said which option is unknown */
     mounting->glue->fuse = mounting->fuse;
-    if (fuse_session_mount(mounting->fuse, mounting->mountpoint) != 0) {
+    if (!is_mounted) {
         log_message("cannot mount on %s (see the line above)", mounting->mountpoint);
         return -EIO;
     }

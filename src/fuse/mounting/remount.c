@@ -153,12 +153,12 @@ int remount(const struct options *options, int argc, char **argv) {
     struct change change;
     mounts_open(&table);
     if (!find_own(options, &table, &own))
-        return 1;
+        return 2;
     const char *settled = find_settled(options, &own);
     if (settled) {
         log_message("cannot remount %s with %s: that is settled when it is mounted; unmount it, and mount it anew",
                     own.path, settled);
-        return 1;
+        return 2;
     }
     if (read_change(&own, argc, argv, &change) < 0)
         return 2;
@@ -167,7 +167,7 @@ int remount(const struct options *options, int argc, char **argv) {
                           : errno == EBUSY && change.flags & MS_RDONLY ? "files are open for writing there: "
                                                                        : "";
         log_message("cannot remount %s: %s%s", own.path, why, strerror(errno));
-        return 1;
+        return 2;
     }
     if (change.kept[0])
         log_message("note: %s: as when %s was mounted; remounting changes only what osproffs(1) says", change.kept,

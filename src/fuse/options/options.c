@@ -82,7 +82,12 @@ static int take_argument(void *data, const char *argument, int key, struct fuse_
     if (argument[0] == '\0') /* of a list with a comma too many, which mount(8) accepts */
         return 0;
     const struct option_row *row = find_row(argument);
-    return row ? take_option(parser, row, argument) : 1; /* libfuse's, or unknown: libfuse reports it */
+    if (!row && strncmp(argument, "--", 2) == 0) {
+        log_message("unknown option %s: options are written as -o %s, or -o %s=VALUE; 'osproffs -h' lists them",
+                    argument, argument + 2, argument + 2);
+        return -1;
+    }
+    return row ? take_option(parser, row, argument) : 1; /* libfuse's, or unknown: mounting reports it */
 }
 
 /* ---- Checks ------------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ struct options {
     const char *lower;
     const char *mountpoint;
     const char *profile; /* NULL: the default */
-    unsigned rotate_s;   /* 0: no rotation by the clock */
+    uint64_t rotate_ns;  /* 0: no rotation by the clock */
     unsigned keep;       /* profiles to keep; 0: all */
     const char *control_name;
     const char *live_directory;     /* NULL: the default; "none" */

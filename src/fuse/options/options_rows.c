@@ -47,6 +47,12 @@ static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE])
                                        : control_parse_groups(*text, CONTROL_GROUPS_RULE("none"), &options->groups);
 }
 
+static const char *parse_rotate(const char *text, uint64_t *ret_ns) {
+    return time_parse(text, (uint64_t)NS_PER_S, (uint64_t)ROTATE_MAX_S * NS_PER_S, ret_ns) && *ret_ns % NS_PER_S == 0
+               ? NULL
+               : "must be whole seconds, up to a year, such as 3600, 30m or 1h";
+}
+
 /* ---- Checks against other options --------------------------------------------------------------- */
 
 static bool is_given(const struct options *options, const char *names) {
@@ -65,7 +71,7 @@ static bool is_log_of_system(const struct options *options) {
         return (is_right) ? NULL : (wrong);                                                                            \
     }
 
-CHECK(check_keep, is_given(options, "rotate"), "of what? Add rotate=SECONDS")
+CHECK(check_keep, is_given(options, "rotate"), "of what? Add rotate=TIME")
 CHECK(check_rotate, options->profile &&strcmp(options->profile, "-") != 0, "say where profiles go, with profile=DIR")
 CHECK(check_groups, options->groups.groupings != 0, "of what? Add by=process, for example")
 CHECK(check_log_size, options->slow_log && !is_log_of_system(options), "of what? Add slowlog=FILE")
@@ -149,8 +155,9 @@ const struct option_row options_rows[] = {
     {.kind = OPTION_HEADING, .help = "Where the profile goes:"},
     {VALUE(FILE, "profile", "FILE", profile, "where the final profile goes (osprof.out; - with -f: standard output)"),
      .min = 1},
-    {VALUE(UNSIGNED, "rotate", "S", rotate_s, "save a profile every S seconds, in the directory that profile= names"),
-     BOUNDS(1, ROTATE_MAX_S), .unit = "seconds", .check = check_rotate},
+    {VALUE(TIME, "rotate", "TIME", rotate_ns,
+           "save a profile each TIME (1h, 30m), in the directory that profile= names"),
+     .parse_time = parse_rotate, .check = check_rotate},
     {VALUE(UNSIGNED, "keep", "N", keep, "of these only the latest N"), BOUNDS(1, KEEP_MAX), .check = check_keep},
     {VALUE(CHOICE, "resolution", "R", resolution_power, "buckets per power of two: {} (1)"), WORDS("1", "2", "4", "8")},
     {.kind = OPTION_HEADING, .help = "What the kernel and the workers do:"},
@@ -191,7 +198,7 @@ const struct option_row options_rows[] = {
     {VALUE(BYTES, "events_ring", "BYTES", events_ring_bytes,
            "keep the last so many in memory: for events FILE, the end, and slow calls"),
      .min = EVENTS_BYTES_MIN, .rule = EVENTS_BYTES_RULE},
-    {VALUE(FILE, "causes", "FILE", causes, "more names of what they wait for; see osproffs(1)")},
+    {VALUE(FILE, "causes", "FILE", causes, "more names of what they wait for; see osprof-why(1)")},
     {VALUE(FILE, "slowlog", "FILE|" SLOW_LOG_SYSTEM, slow_log,
            "a line of JSON for each slow call, in a file or in the system log"),
      .min = 1},

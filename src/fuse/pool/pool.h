@@ -1,5 +1,5 @@
-/* The worker pool: which workers receive requests, and on which CPUs. docs/mounts.md states the rule,
- * docs/benchmarks.md has figures.
+/* The worker pool: which workers receive requests, and on which CPUs. docs/internals/mounts.md states the rule,
+ * docs/internals/benchmarks.md has figures.
  *
  * Most of the cost of a short request is waking another CPU, which the scheduler does twice: it puts the worker on an
  * idle CPU, and then the caller that is answered. So while requests are short only chosen workers receive them:

@@ -9,11 +9,14 @@
 #include "aggstats/busy.h"
 #include "base.h"
 #include "log.h"
+#include "mounts.h"
 #include "path.h"
 #include "process.h"
+#include "str.h"
 
 #define END_WAITS_MAX 100
 #define END_WAIT_NS 10000000
+#define TYPES_LENGTH_MAX 100
 
 /* ---- Names: a node's name is its lower path without that of the root ---- */
 
@@ -107,18 +110,43 @@ static int open_session(struct recording *recording, struct session_source *sour
     return err;
 }
 
+/* The types of the file systems at and below a directory, each once, "ext4,tmpfs"; "..." stands for more than fit.
+ * Mounts that others hide count too.
+ * path:    absolute
+ * Owner:   the caller frees it. Returns NULL if they are unknown */
+static char *list_types(const char *path) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    CLEANUP_MOUNTS struct mounts_table others = {.stream = NULL};
+    CLEANUP_STR struct str types = {0};
+    struct mounts_entry entry;
+    if (mounts_open(&table) < 0 || !mounts_of_path(&table, path, &entry) || mounts_open(&others) < 0)
+        return NULL;
+    str_add(&types, entry.type);
+    while (mounts_next(&others, &entry)) {
+        if (!path_below(entry.path, path) || mounts_has_option(str_text(&types), entry.type))
+            continue;
+        const bool fits = types.length + strlen(entry.type) < TYPES_LENGTH_MAX;
+        str_addf(&types, ",%s", fits ? entry.type : "...");
+        if (!fits)
+            break;
+    }
+    return str_steal(&types);
+}
+
 int recording_open(struct recording *recording, const char *lower, const char *mountpoint, const char *profile) {
     const struct options *options = recording->options;
     const bool is_recorded = options->timing == TIMING_FULL;
     const char *locks = options->forward_flocks ? "flock" : NULL; /* that are forwarded */
     if (options->forward_posix_locks)
         locks = options->forward_flocks ? "record, flock" : "record";
+    CLEANUP_FREE char *types = list_types(lower);
     struct session_source source = {.name = mountpoint,
                                     .op_names = fs_op_names,
                                     .op_count = FS_OP_COUNT,
                                     .header = {.layer = "fs",
                                                .lower = lower,
                                                .mount = mountpoint,
+                                               .filesystem = types,
                                                .cache = cache_mode_name(options->cache),
                                                .control = options->control_name,
                                                .profile = profile,
@@ -140,6 +168,7 @@ int recording_open(struct recording *recording, const char *lower, const char *m
                              &(struct aggstats_grouping_options){
                                  .name_object = node_name, .place_of = node_directory, .context = recording->names});
     int err = open_session(recording, &source);
+    recording->session.source.header.filesystem = NULL;
     if (err < 0 || !is_recorded)
         return err;
     err = aggstats_recorder_watch(recording->session.recorder, true);

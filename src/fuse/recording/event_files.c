@@ -289,7 +289,7 @@ int event_files_command(void *context, const struct control_file *file) {
         return -EOPNOTSUPP;
     if (!lock_within(&files->lock, LOCK_WAIT_S))
         return -ETIMEDOUT; /* a command that hangs in a file system holds the lock */
-    int err = !file->name     ? stop_recording(files)
+    int err = !file->name     ? files->is_recording ? stop_recording(files) : -ENODATA
               : file->fd >= 0 ? record_to_open(files, file)
                               : record_to_new(files, file->name);
     pthread_mutex_unlock(&files->lock);

@@ -366,7 +366,7 @@ bool final_profile_keep(const struct profile_target *target, const struct aggsta
     CLEANUP_FREE char *second = NULL;
     *ret_outcome = live_path ? make_outcome("live", live_path) : make_outcome("lost", "");
     if (text->text && is_live_whole) {
-        log_message("cannot write profile %s: %s; saved in %s (osprof recover %s)", shown, why, live_path, live_path);
+        log_message("cannot write profile %s: %s; saved in %s (osprof save %s)", shown, why, live_path, live_path);
     } else if (text->text && save_second(target, text, &second) == 0) {
         log_message("cannot write profile %s: %s; saved in %s", shown, why, second);
         free(*ret_outcome);
@@ -379,7 +379,7 @@ bool final_profile_keep(const struct profile_target *target, const struct aggsta
             log_message("%.*s", (int)(end - line), line);
         }
     } else if (live_path) {
-        log_message("cannot write profile %s: %s; its counters are in %s (osprof recover %s), the rest is lost", shown,
+        log_message("cannot write profile %s: %s; its counters are in %s (osprof save %s), the rest is lost", shown,
                     why, live_path, live_path);
     } else {
         log_message("cannot write profile %s: %s; it is lost", shown, why);

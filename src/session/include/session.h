@@ -18,6 +18,7 @@
 #include "control.h"
 #include "control_server.h"
 #include "option_list.h"
+#include "option_table.h"
 
 /* What the user asks for. All borrowed */
 struct session_options {
@@ -32,6 +33,30 @@ struct session_options {
     struct option_list labels;        /* "KEY=VALUE" */
     unsigned joint[AGGSTATS_OPS_MAX]; /* values that latencies are related to, as bits (1 << AGGSTATS_SIZE) */
 };
+
+/* Rows of an option table for what all sources can do; member: a struct session_options. */
+#define SESSION_ROWS(type, member)                                                                                     \
+    {.name = "interval",                                                                                               \
+     .metavar = "TIME",                                                                                                \
+     .help = "keep the profile of each interval of that length too",                                                   \
+     .parse_time = control_parse_interval,                                                                             \
+     INTO(TIME, type, member.interval_ns)},                                                                            \
+        {.name = "intervals",                                                                                          \
+         .metavar = "N",                                                                                               \
+         .min = 2,                                                                                                     \
+         .max = AGGSTATS_INTERVALS_MAX,                                                                                \
+         .step = 2,                                                                                                    \
+         .help = "at most N of them; then they become twice as long; default: 1024",                                   \
+         INTO(UNSIGNED, type, member.intervals_max)},                                                                  \
+    {                                                                                                                  \
+        .name = "groups", .metavar = "N", .min = AGGSTATS_GROUPS_MIN, .max = AGGSTATS_GROUPS_MAX,                      \
+        .help = "keep at most N of each kind of --by, {}; default: 256", INTO(UNSIGNED, type, member.groups_max)       \
+    }
+#define SESSION_ROW_RESOLUTION(type, member, allowed, initial)                                                         \
+    {                                                                                                                  \
+        .name = "resolution", .letter = 'r', .metavar = "N", .rule = "takes " allowed,                                 \
+        .help = "buckets per power of two: " allowed "; default: " initial, INTO(UNSIGNED, type, member.resolution)    \
+    }
 
 /* The header of a profile, in its order; the user's labels follow. NULL: the line is left out */
 struct session_header {

@@ -13,7 +13,7 @@
 #ifndef AGGSTATS_ABI_H
 #define AGGSTATS_ABI_H
 
-#define AGGSTATS_ABI 10
+#define AGGSTATS_ABI 11
 
 /* Call around declarations: C linkage, and visible symbols of the library. */
 #ifdef __cplusplus

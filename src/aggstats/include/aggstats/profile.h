@@ -151,6 +151,12 @@ struct aggstats_bytes {
     uint64_t written;
 };
 
+/* How a command ended. */
+struct aggstats_exit {
+    uint64_t status; /* its exit status, as wait(2) has it */
+    uint64_t signal; /* that ended it; 0: none. Then the status is 0 */
+};
+
 /* The kind of thing that is waited for; share/osproffs/causes explains those that its rows may have. */
 enum aggstats_cause_class {
     AGGSTATS_CAUSE_OTHER,
@@ -366,7 +372,7 @@ struct aggstats_profile {
                                * the `other` of each grouping */
 
     uint64_t runs;   /* of the command, added up; valid if has_runs */
-    uint64_t merged; /* how many profiles were added up by osprof merge; 0: it is no such sum */
+    uint64_t merged; /* how many profiles were added up by osprof save; 0: it is no such sum */
     bool has_runs;
     bool has_page_faults;
     bool has_witness;
@@ -374,6 +380,7 @@ struct aggstats_profile {
     bool has_cost;
     bool has_disk;
     bool has_waiting_requests;
+    bool has_exit;
     struct {
         uint64_t minor;
         uint64_t major;
@@ -403,6 +410,7 @@ struct aggstats_profile {
     } disk_ns;                  /* how long it had something to do; all 0: unknown */
     uint64_t disk_other_bytes;  /* of the process that the label disk_other names; 0: none */
     uint64_t waiting_requests;  /* requests that wait for a FUSE daemon in trouble; valid if has_waiting_requests */
+    struct aggstats_exit exit;  /* of the command; of several runs, the first that failed; valid if has_exit */
     uint64_t chosen_groups;     /* a profile of groups that were chosen: how many; 0: it is none */
     uint64_t missed_cycles_max; /* at most this much latency of their calls is missing */
 

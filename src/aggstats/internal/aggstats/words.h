@@ -63,7 +63,7 @@ enum grouped_by {
 #define GROUPINGS_OF_EVENTS (0U GROUPING_ROWS(BIT_OF_GROUPING, NOTHING_OF_ROW, BIT_OF_GROUPING, NOTHING_OF_ROW))
 
 /* What the length of an interval must be: AGGSTATS_INTERVAL_MIN_NS to _MAX_NS. */
-#define AGGSTATS_INTERVAL_RULE "must be a time from 10ms to 86400s, such as 100ms or 0.5s"
+#define AGGSTATS_INTERVAL_RULE "must be a time from 10ms to 24h, such as 100ms or 0.5s"
 
 #define LAYER_COUNT (0 LAYER_ROWS(ONE_OF_ROW, ONE_OF_ROW))
 #define GROUPING_COUNT (0 GROUPING_ROWS(ONE_OF_ROW, ONE_OF_ROW, ONE_OF_ROW, ONE_OF_ROW))

@@ -204,8 +204,7 @@ bool attach_events_end(struct attach_events *events) {
     }
     events_recorder_state(events->recorder, &state);
     if (state.is_full)
-        complain("%s has reached its size: recording ended there, with %" PRIu64 " calls", events->file,
-                 state.recorded);
+        complain("%s has reached its size: the trace ends there, with %" PRIu64 " calls", events->file, state.recorded);
     else if (state.dropped > 0)
         complain("%s: %" PRIu64 " of %" PRIu64 " slow calls are not in it, and it says so", events->file, state.dropped,
                  state.dropped + state.recorded);

@@ -92,7 +92,7 @@ static int open_session(struct attach_profile *profile) {
                                                .lower = profile->is_hidden ? place->path : place->source,
                                                .mount = profile->is_hidden ? NULL : place->path,
                                                .filesystem = place->type,
-                                               .profile = options->session.profile},
+                                               .profile = options->result},
                                     .tag = "-",
                                     .has_socket = true,
                                     .device = place->device,
@@ -199,8 +199,8 @@ void attach_profile_stop(struct attach_profile *profile) {
     attach_events_end(profile->options->events);
     if (profile->lost > 0)
         complain(
-            "%s: %llu calls are not counted: a CPU was at another one, too many were under way, or the kernel did not "
-            "tell their end",
+            "%s: not measured: %llu calls (a CPU was at another one, too many were under way, or the kernel did not "
+            "report their end)",
             profile->place.path, (unsigned long long)profile->lost);
 }
 

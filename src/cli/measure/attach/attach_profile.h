@@ -14,6 +14,7 @@
 struct attach_options {
     struct session_options session; /* resolution: at most COLLECTED_RESOLUTION */
     const char *layer;
+    char *result;                       /* the path that the final profile gets, for the live file; NULL: not told */
     struct aggstats_label whose;        /* the header's line that says whose calls there are; key NULL: none */
     const struct attach_mounts *mounts; /* of several file systems; NULL: of one */
     bool has_under_way;                 /* calls that are under way can be found */

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,7 +84,10 @@ static void ask(const char *directory, bool resolves, struct asked_directory *re
     }
     CLEANUP_FD int read_fd = ends[0];
     CLEANUP_FD int write_fd = ends[1];
+    const pid_t parent = getpid();
     const pid_t child = fork();
+    if (child == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent))
+        _exit(0);
     if (child == 0)
         answer(directory, resolves, write_fd);
     int error = child < 0 ? negative_errno() : 0;
@@ -230,6 +234,23 @@ static int find_target(const char *directory, struct attach_target *target) {
     return error;
 }
 
+/* Requests are those of a mount: its profile is found by its mount point. Errors: reported to the user */
+static int find_fuse(const char *directory, struct attach_target *target) {
+    const struct mounts_entry entry = {.type = target->mount.type};
+    char *path = target->process == 0 ? strdup(target->mountpoint) : NULL;
+    if (!mounts_is_fuse(&entry)) {
+        complain("cannot watch requests to FUSE of %s: it is on %s; leave out --layers fuse", directory,
+                 target->mount.type);
+        free(path);
+        return -ENODEV;
+    }
+    if (path) {
+        free(target->mount.path);
+        target->mount.path = path;
+    }
+    return 0;
+}
+
 /* ---- All that is watched -------------------------------------------------------------------------- */
 
 int attach_watched_find(struct attach_watched *watched, const char *directory, const char *cgroup) {
@@ -239,6 +260,8 @@ int attach_watched_find(struct attach_watched *watched, const char *directory, c
         error = attach_cgroup_find(cgroup, &watched->cgroup);
     if (error == 0 && directory)
         error = find_target(directory, &watched->target);
+    if (error == 0 && watched->is_fuse)
+        error = find_fuse(directory, &watched->target);
     if (error || directory)
         return error;
     /* What this process and the watched ones see mounted. */
@@ -272,7 +295,9 @@ char *attach_watched_describe(const struct attach_watched *watched) {
                           strcmp(target->mountpoint, target->process > 0 ? path_in_process(path, &process) : path) == 0;
     if (!is_whole)
         str_addf(&text, "%s is no mount point: ", path);
-    if (count == 0) {
+    if (watched->is_fuse) {
+        str_add(&text, "requests to the FUSE daemon");
+    } else if (count == 0) {
         str_addf(&text, "calls of %s%s", group ? "control group " : "all programs", group ? group : "");
     } else {
         attach_processes_describe(&watched->processes, words);
@@ -303,6 +328,8 @@ struct aggstats_label attach_watched_label(const struct attach_watched *watched)
 
 char *attach_watched_arguments(const struct attach_watched *watched) {
     CLEANUP_STR struct str text = {0};
+    if (watched->is_fuse)
+        str_add(&text, "--layers fuse");
     if (watched->processes.count > 0)
         str_add(&text, "--pid ");
     attach_processes_add(&text, &watched->processes, ",", ATTACH_PROCESSES_MAX);
@@ -322,6 +349,13 @@ static bool has_lasting_numbers(const struct attach_target *target) {
 
 /* ---- The beginning and the end ------------------------------------------------------------------ */
 
+static int start_fuse(const struct attach_watched *watched, struct collector **ret_collector,
+                      char ret_why[COLLECTOR_WHY_SIZE]) {
+    const struct fuse_requests requests = {
+        .connections = {mounts_kernel_device(watched->target.mount.device)}, .connection_count = 1, .are_begun = true};
+    return collector_start_fuse(&requests, ret_collector, ret_why);
+}
+
 int attach_watched_start(const struct attach_watched *watched, const struct attach_options *options,
                          struct collector **ret_collector, char ret_why[COLLECTOR_WHY_SIZE]) {
     const struct attach_target *target = &watched->target;
@@ -340,6 +374,8 @@ int attach_watched_start(const struct attach_watched *watched, const struct atta
                                        .own_parent = options->stacks ? user_stacks_parent(options->stacks) : 0,
                                        .has_cgroups = options->session.groupings & 1U << AGGSTATS_BY_CGROUP};
     struct collector *collector = NULL;
+    if (watched->is_fuse)
+        return start_fuse(watched, ret_collector, ret_why);
     int error = collector_start_calls(&calls, &collector, ret_why);
     if (error)
         return error;
@@ -366,6 +402,8 @@ bool attach_watched_is_there(const struct attach_watched *watched, const struct 
         complain("%s is not mounted any more", watched->target.mountpoint);
         return false;
     }
+    if (watched->is_fuse)
+        return !collector_fuse_has_ended(collector);
     if (watched->cgroup.path && !attach_cgroup_is_there(&watched->cgroup)) {
         complain("control group %s is gone", watched->cgroup.path);
         return false;

@@ -19,6 +19,7 @@ struct attach_target {
 };
 
 struct attach_watched {
+    bool is_fuse;                /* requests to the FUSE daemon of the target are watched, not calls */
     struct attach_target target; /* without a mount point: all file systems */
     struct attach_processes processes;
     struct attach_cgroup cgroup;

@@ -1,8 +1,10 @@
 /* osprof attach: profiles the calls on a file system that is in use, without a mount over it or a restart. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "aggstats/caller_groups.h"
 #include "aggstats/user_label.h"
@@ -15,6 +17,7 @@
 #include "log.h"
 #include "option_table.h"
 #include "output.h"
+#include "path.h"
 #include "recording.h"
 #include "show.h"
 
@@ -31,9 +34,11 @@ struct attach_command {
     const char *causes_file;     /* NULL: none */
     const char *slow_log_target; /* NULL: none */
     const char *events_file;     /* NULL: none */
+    const char *layer;           /* "syscall" or "fuse" */
     const char *file;            /* where the profile is saved besides; NULL: nowhere */
     bool is_quiet;               /* no page */
     bool is_verbose;             /* all of it */
+    bool json;                   /* instead */
     bool has_by;                 /* groups were chosen */
     bool has_stacks;
     struct thread_causes causes;
@@ -52,51 +57,40 @@ static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE])
 }
 
 static const struct option_row rows[] = {
-    {.name = "profile",
-     .letter = 'p',
-     .metavar = "FILE",
-     .help = "write the profile to FILE too; {-} is standard output",
-     INTO(FILE, struct attach_command, file)},
-    {.name = "quiet", .letter = 'q', .help = "print no page", INTO(FLAG, struct attach_command, is_quiet)},
+    {.name = "layers",
+     .metavar = "LAYER",
+     WORDS("syscall", "fuse"),
+     .help = "what is counted: syscall, system calls of programs; fuse, requests to the daemon of the FUSE mount DIR, "
+             "which takes Linux 6.11; default: syscall",
+     INTO(WORD, struct attach_command, layer)},
+    ROW_OUTPUT("write the profile to FILE too; - is standard output", struct attach_command, file),
+    {.name = "quiet", .letter = 'q', .help = "print no summary", INTO(FLAG, struct attach_command, is_quiet)},
     {.name = "verbose",
      .letter = 'v',
-     .help = "print all of the profile, not only one screen",
+     .help = "print all of the profile, not only a summary",
      INTO(FLAG, struct attach_command, is_verbose)},
+    {.name = "json",
+     .help = "instead of the summary, print the profile as JSON, as 'osprof show --json' does",
+     INTO(FLAG, struct attach_command, json)},
     ROW_FOR("end after TIME, such as 10s; default: at Ctrl-C", struct attach_command, for_ns),
-    {.name = "resolution",
-     .letter = 'r',
-     .metavar = "N",
-     .min = 1,
-     .max = COLLECTED_RESOLUTION,
-     .help = "buckets per power of two: 1, 2 or 4; default: 4",
-     INTO(UNSIGNED, struct attach_command, options.session.resolution)},
-    {.name = "interval",
-     .metavar = "TIME",
-     .help = "keep the profile of each interval of that length too",
-     .parse_time = control_parse_interval,
-     INTO(TIME, struct attach_command, options.session.interval_ns)},
+    SESSION_ROW_RESOLUTION(struct attach_command, options.session, "1, 2 or 4", "4"),
+    SESSION_ROWS(struct attach_command, options.session),
     ROW_PROCESSES("only calls of these processes and their descendants", struct attach_command, watched.processes),
     ROW_CGROUP("only calls of processes in that control group and below", struct attach_command, cgroup),
     {.name = "by",
      .metavar = "KIND[+KIND]...|none",
      WORDS_OF(GROUPINGS_WORDS "none", ),
-     .help = "whose calls, and on what: {}; default: all kinds, filesystem without DIR only",
+     .help = "also a profile of each: {}; default: all kinds, filesystem without DIR only",
      .completed_as = "list",
      .kind = OPTION_PARSED,
      .parse = parse_by},
-    {.name = "groups",
-     .metavar = "N",
-     .min = AGGSTATS_GROUPS_MIN,
-     .max = AGGSTATS_GROUPS_MAX,
-     .help = "keep at most N of each kind, {}; default: 256",
-     INTO(UNSIGNED, struct attach_command, options.session.groups_max)},
     {.name = "slow",
      .metavar = "TIME",
-     .help = "find out what calls that take so long wait for, such as 10ms",
+     .help = "find the causes of calls that take so long, such as 10ms",
      .parse_time = control_parse_slow,
      INTO(TIME, struct attach_command, options.session.slow_ns)},
     {.name = "stacks",
-     .help = "of slow calls: find out which functions of programs made them",
+     .help = "of slow calls: find the functions of programs that made them",
      INTO(FLAG, struct attach_command, has_stacks)},
     {.name = "slowlog",
      .metavar = "FILE|" SLOW_LOG_SYSTEM,
@@ -108,7 +102,7 @@ static const struct option_row rows[] = {
      INTO(FILE, struct attach_command, events_file)},
     {.name = "causes",
      .metavar = "FILE",
-     .help = "lines of one's own before the table of causes",
+     .help = "further lines for the table of causes, before its own",
      INTO(FILE, struct attach_command, causes_file)},
     {.name = "label",
      .metavar = "KEY=VALUE",
@@ -140,6 +134,8 @@ static int add_not_told(const struct watching *watching, struct aggstats_profile
                                        : watched->cgroup.path       ? AGGSTATS_UNTOLD_OF_CGROUP
                                                                     : AGGSTATS_UNTOLD_OF_MACHINE;
     struct aggstats_profile beside = {0};
+    if (watched->is_fuse)
+        return 0;
     const int error = aggstats_recorder_snapshot(of->beside.recorder, &beside);
     if (error)
         return error;
@@ -158,7 +154,7 @@ static int add_not_told(const struct watching *watching, struct aggstats_profile
 /* Where calls take the kernel's slow way already, it cannot be measured what that costs. */
 static int add_cost(const struct watching *watching, struct aggstats_profile *profile) {
     struct call_cost cost;
-    if (!collector_call_cost(watching->profile.collector, &cost))
+    if (watching->given->watched.is_fuse || !collector_call_cost(watching->profile.collector, &cost))
         return 0;
     if (watching->is_beside_another)
         return aggstats_profile_add_label(profile, "cost",
@@ -184,9 +180,9 @@ static int save(const struct recording *recording, struct watching *watching, bo
     }
     kept_save(kept, 0, text, size_bytes);
     if (given->file)
-        error = output_write_private(given->file, text, size_bytes);
+        error = output_write(given->file, 0600, text, size_bytes);
     if (error)
-        complain("cannot write the profile to %s: %s%s", given->file, strerror(-error),
+        complain("cannot write %s: %s%s", given->file, output_error_text(error),
                  kept->error ? "" : "; it is kept: osprof show @1");
     *ret_is_lost = kept->error && (given->file ? error != 0 : given->is_quiet);
     return error;
@@ -215,11 +211,17 @@ static int conclude(struct watching *watching) {
         error = save(&recording, watching, &is_lost);
     if (is_lost)
         session_leave(&watching->profile.session);
-    if (recording.count > 0 && !given->is_quiet) {
+    if (recording.count > 0 && given->json) {
+        const int json_error = advice_json_write(&recording.layers[0], stdout);
+        if (json_error)
+            complain("cannot write JSON: %s", strerror(-json_error));
+        error = error ? error : json_error;
+    } else if (recording.count > 0 && !given->is_quiet) {
         const struct input input = {.profile = recording.layers[0]};
         const char *again = given->file ? given->file : watching->kept.error ? NULL : "";
-        const struct show_options options = {
-            .lines_max = given->is_verbose ? 0 : LINES_MAX, .source = {.profile = again}, .stream = stdout};
+        const struct show_options options = {.lines_max = given->is_verbose ? 0 : LINES_MAX,
+                                             .source = {.profile = again, .has_groups_asked = given->has_by},
+                                             .stream = stdout};
         show_page(&input, &options);
     }
     recording_finish(&recording);
@@ -263,20 +265,21 @@ static int watch(struct watching *watching) {
     const bool is_named = target->mountpoint; /* by the user, as the path */
     const struct attach_place place = {.path = watching->path,
                                        .type = target->mount.type,
-                                       .source = target->mountpoint, /* where paths begin */
-                                       .root = target->mount.root};  /* no device: the profile may be saved there */
+                                       .source = given->watched.is_fuse ? target->mount.source
+                                                                        : target->mountpoint, /* where paths begin */
+                                       .root = target->mount.root}; /* no device: the profile may be saved there */
     struct attach_profile *profile = &watching->profile;
     struct collector *collector = NULL;
     struct signals signals;
     char why[COLLECTOR_WHY_SIZE];
-    char until[40] = "until Ctrl-C";
+    char until[48];
     int64_t end_ns = INT64_MAX;
     int error = signals_init(&signals);
     if (error)
         return error;
     error = attach_watched_start(&given->watched, &given->options, &collector, why);
     if (error == 0) {
-        error = attach_profile_start(profile, &given->options, &place, collector, true);
+        error = attach_profile_start(profile, &given->options, &place, collector, !given->watched.is_fuse);
         snprintf(why, sizeof(why), "%s", strerror(-error));
     }
     live_dirs_unlock(&watching->lock_fd);
@@ -286,6 +289,7 @@ static int watch(struct watching *watching) {
         return error;
     }
     CLEANUP_FREE char *words = attach_watched_describe(&given->watched);
+    snprintf(until, sizeof(until), "%s", given->watched.is_fuse ? "until it is unmounted, or Ctrl-C" : "until Ctrl-C");
     if (given->for_ns > 0)
         snprintf(until, sizeof(until), "for %g s", (double)given->for_ns / 1e9);
     complain("%s are counted %s%s%s", words ? words : "calls", until, is_named ? "" : "; meanwhile: osprof show ",
@@ -310,12 +314,14 @@ static int attach(struct attach_command *given) {
                                 .kept = {.dir_fd = -1},
                                 .lock_fd = live_dirs_lock()};
     int error = watching.path && watching.attached ? 0 : -ENOMEM;
-    if (error == 0 && is_watched(watching.path, &watching.is_beside_another))
+    if (error == 0 && !given->watched.is_fuse && is_watched(watching.path, &watching.is_beside_another))
         error = -EBUSY;
     if (error == 0) {
         options->whose = attach_watched_label(&given->watched);
         options->mounts = given->watched.target.mountpoint ? NULL : &given->watched.mounts;
-        if (!given->has_by && options->mounts)
+        if (given->watched.is_fuse)
+            options->session.groupings = 0;
+        else if (!given->has_by && options->mounts)
             options->session.groupings |= 1U << AGGSTATS_BY_FILESYSTEM;
         kept_open(&watching.kept);
     }
@@ -330,6 +336,8 @@ static int attach(struct attach_command *given) {
         log_set_name("osprof");
         error = slow_log_start(&wanted, &options->slow_log);
     }
+    if (error == 0 && given->events_file && (error = output_check(given->events_file)) != 0)
+        complain("cannot record events to %s: %s", given->events_file, output_error_text(error));
     if (error == 0 && given->events_file)
         error = attach_events_open(given->events_file, &options->events);
     if (error == 0)
@@ -346,12 +354,38 @@ static int attach(struct attach_command *given) {
 
 /* ---- The command line --------------------------------------------------------------------------- */
 
+/* The result is written when the daemon may have ended: so it must not lie in its mount, and commands that want it wait for
+ * it, by its path in the live file. Errors: reported to the user */
+static int find_result(struct attach_command *given) {
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    char directory[PATH_MAX];
+    if (output_is_stdout(given->file))
+        return 0;
+    int error = session_check_place(given->file, given->watched.target.mount.device);
+    if (error == 0)
+        error = open_parent(AT_FDCWD, given->file, &dir_fd, &name);
+    if (error == 0)
+        error = path_of_open(dir_fd, directory);
+    if (error == 0 && !(given->options.result = path_join(directory, name)))
+        error = -ENOMEM;
+    if (error)
+        complain("cannot write %s: %s", given->file,
+                 error == -ELOOP ? "it lies in the mount itself; name another file with -o" : output_error_text(error));
+    return error;
+}
+
 /* Finds all that the arguments name, before anything is begun. Errors: reported to the user */
 static int find(struct attach_command *given, const char *directory) {
     char causes_why[THREAD_CAUSES_WHY_SIZE] = "";
     char stacks_why[USER_STACKS_WHY_SIZE] = "osprof must run outside of this PID namespace";
     char why[COLLECTOR_WHY_SIZE];
-    int error = thread_causes_init(&given->causes, given->causes_file, causes_why);
+    int error = output_check(given->file);
+    if (error) {
+        complain("cannot write %s: %s", given->file, output_error_text(error));
+        return error;
+    }
+    error = thread_causes_init(&given->causes, given->causes_file, causes_why);
     if (error) {
         complain("--causes %s: %s", given->causes_file ? given->causes_file : "",
                  causes_why[0] ? causes_why : strerror(-error));
@@ -360,10 +394,16 @@ static int find(struct attach_command *given, const char *directory) {
     given->options.causes = &given->causes;
     error = collector_check(why);
     if (error) {
-        complain("cannot watch %s: %s", directory ? directory : given->cgroup ? given->cgroup : "processes", why);
+        complain("cannot watch %s: %s%s",
+                 directory       ? directory
+                 : given->cgroup ? given->cgroup
+                                 : "processes",
+                 why, error == -EPERM && geteuid() != 0 ? COLLECTOR_PERMISSION_HINT : "");
         return error;
     }
     error = attach_watched_find(&given->watched, directory, given->cgroup);
+    if (error == 0 && given->watched.is_fuse)
+        error = find_result(given);
     if (error || !given->has_stacks)
         return error;
     error = collector_has_process_numbers() ? user_stacks_start(&given->options.stacks, stacks_why) : -ENOTSUP;
@@ -376,14 +416,27 @@ static bool check(const struct command *command, const struct attach_command *gi
                   const struct arguments *arguments) {
     char complaint[USER_LABEL_COMPLAINT_SIZE];
     const char *of_slow = options_given(arguments, "stacks slowlog events");
-    if (arguments->rest_count > 1)
+    const char *of_calls = options_given(arguments, "by groups pid cgroup slow stacks slowlog events causes");
+    const bool is_fuse = given->watched.is_fuse;
+    if (is_fuse && of_calls)
+        usage_error(command, "--%s is of system calls: requests that the kernel reports tell neither %s", of_calls,
+                    strchr("sc", of_calls[0]) && strcmp(of_calls, "cgroup") != 0 ? "causes nor stacks"
+                                                                                 : "programs nor files");
+    else if (is_fuse && arguments->rest_count == 0)
+        usage_error(command, "the mount must be given");
+    else if (given->is_quiet && given->is_verbose)
+        usage_error(command, "--verbose is about what is printed, and --quiet prints nothing");
+    else if (given->json && (given->is_quiet || given->is_verbose || (given->file && output_is_stdout(given->file))))
+        usage_error(command, "--json goes without --quiet, --verbose and --output -");
+    else if (arguments->rest_count > 1)
         usage_error(command, "at most one directory may be given");
     else if (arguments->rest_count == 0 && given->watched.processes.count == 0 && !given->cgroup)
         usage_error(command, "a directory, --pid or --cgroup must be given");
     else if (of_slow && given->options.session.slow_ns == 0)
         usage_error(command, "--%s is of slow calls: give --slow TIME, too", of_slow);
-    else if (!aggstats_resolution_valid(given->options.session.resolution))
-        usage_error(command, "--resolution takes 1, 2 or 4");
+    else if (!aggstats_resolution_valid(given->options.session.resolution) ||
+             given->options.session.resolution > COLLECTED_RESOLUTION)
+        usage_error(command, "--resolution takes 1, 2 or 4, not '%u'", given->options.session.resolution);
     else if (!user_labels_valid(given->options.session.labels.texts, given->options.session.labels.count, complaint))
         usage_error(command, "--label %s", complaint);
     else
@@ -394,16 +447,20 @@ static bool check(const struct command *command, const struct attach_command *gi
 static enum status run_attach(const struct command *command, int argc, char **argv) {
     struct attach_command given = {.options = {
                                        .session = {.resolution = COLLECTED_RESOLUTION, .groupings = GROUPINGS},
-                                       .layer = "syscall",
-                                       .has_under_way = true,
                                    }};
     struct arguments arguments;
     enum status status;
-    if (options_parse(command, argc, argv, &given, &arguments, &status))
+    given.layer = "syscall";
+    if (options_parse(command, argc, argv, &given, &arguments, &status)) {
+        given.options.layer = given.layer;
+        given.watched.is_fuse = strcmp(given.layer, "fuse") == 0;
+        given.options.has_under_way = !given.watched.is_fuse;
         status = check(command, &given, &arguments) &&
                          find(&given, arguments.rest_count > 0 ? arguments.rest[0] : NULL) == 0 && attach(&given) == 0
                      ? STATUS_OK
                      : STATUS_TROUBLE;
+    }
+    free(given.options.result);
     user_stacks_finish(given.options.stacks);
     attach_watched_finish(&given.watched);
     thread_causes_finish(&given.causes);
@@ -413,13 +470,15 @@ static enum status run_attach(const struct command *command, int argc, char **ar
 
 const struct command command_attach = {
     .name = "attach",
-    .summary = "profiles calls on file systems in use, in place",
+    .summary = "profiles the calls on a file system in use, in place",
     .help = "Counts the system calls of all programs on the file system of DIR, in the kernel, from now on; or of some "
             "processes or a control group, there or on all file systems. Nothing is mounted over it, and no program is "
-            "started anew. Meanwhile osprof show DIR, top, reset and rotate work as "
-            "with a mount; at Ctrl-C a page is printed, and the result is kept as that of osprof run.",
-    .notes = "Takes root, or the capabilities CAP_BPF and CAP_PERFMON. While it lasts, each system call of this "
-             "machine takes longer: docs/benchmarks.md.",
+            "started anew. Meanwhile osprof show DIR, top, ctl and save work as with a mount; at Ctrl-C a summary is "
+            "printed, and the result is kept as that of osprof run.",
+    .notes =
+        "Takes root, or the capabilities CAP_BPF and CAP_PERFMON. While it lasts, each system call of this machine "
+        "takes longer: docs/internals/benchmarks.md. Exit status: 0; 2 it failed.",
     .options = rows,
+    .common = COMMON_SCREEN | COMMON_FORCE,
     .run = run_attach,
 };

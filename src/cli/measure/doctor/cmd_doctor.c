@@ -10,13 +10,16 @@
 #include <unistd.h>
 
 #include "base.h"
+#include "calibrate.h"
 #include "collector.h"
 #include "command.h"
+#include "json_writer.h"
 #include "locks.h"
 #include "mounts.h"
 #include "option_table.h"
 #include "preload_library.h"
 #include "proc.h"
+#include "screen.h"
 #include "waits.h"
 
 #define WHY_SIZE COLLECTOR_WHY_SIZE
@@ -126,7 +129,7 @@ static const struct way ways[] = {
     {"user", "calls of programs that use the C library: osprof run -- COMMAND", try_library, "libosprof_posix.so"},
     {"syscall", "calls of all programs on a file system in use: osprof attach DIR", try_programs,
      .load = load_calls},
-    {"fuse", "requests to FUSE daemons: osprof run --layers fuse, osprof fuse --attach MNT", try_programs,
+    {"fuse", "requests to FUSE daemons: osprof run --layers fuse, osprof attach --layers fuse", try_programs,
      .load = load_fuse},
     {"daemon", "the same, inside of the daemon: osprof fuse -- DAEMON", try_library, "libosprof_fuse.so"},
     {"fs", "what a file system takes alone: osprof run --layers fs -d DIR, osproffs", try_mounting},
@@ -134,7 +137,7 @@ static const struct way ways[] = {
     {"causes", "what slow calls wait for, by kernel stacks: osproffs -o slow=10ms, osprof why", try_stacks},
     {"waits", "what all threads wait for: osprof why -a, osprof top -a, osprof serve --why", try_programs,
      .load = load_waits},
-    {"locks", "which locks of the kernel they fight for: osprof why -a --locks", try_programs, .load = load_locks},
+    {"locks", "contention of locks in the kernel: osprof why -a --locks", try_programs, .load = load_locks},
 };
 /* clang-format on */
 
@@ -203,38 +206,130 @@ static const struct way attach_needs[] = {
 
 /* ---- The table ---------------------------------------------------------------------------------- */
 
-/* Returns whether all work. */
-static bool try_all(const struct way *rows, size_t count) {
+static void write_way(struct json_writer *writer, const struct way *way, bool works, const char *why) {
+    json_begin(writer, NULL, '{');
+    json_text(writer, "name", way->name);
+    json_bool(writer, "works", works);
+    json_text(writer, "what", way->what);
+    if (!works)
+        json_text(writer, "why", why);
+    json_end(writer, '}');
+}
+
+/* writer: of an array; NULL: for people. Returns whether all work. */
+static bool try_all(const struct way *rows, size_t count, struct json_writer *writer) {
+    const struct screen screen = screen_of_stdout();
     bool all_work = true;
     for (size_t i = 0; i < count; i++) {
         char why[WHY_SIZE] = "";
         const bool works = rows[i].try(&rows[i], why);
-        printf("%-9s%-5s%s\n", rows[i].name, works ? "yes" : "no", rows[i].what);
-        if (!works)
-            printf("%14s%s\n", "", why);
         all_work = all_work && works;
+        if (writer) {
+            write_way(writer, &rows[i], works, why);
+            continue;
+        }
+        const int column = printf("%-9s%-5s", rows[i].name, works ? "yes" : "no");
+        screen_print_wrapped(&screen, INK_PLAIN, column, column, rows[i].what);
+        if (!works) {
+            printf("%*s", column, "");
+            screen_print_wrapped(&screen, INK_WARNING, column, column, why);
+        }
     }
     return all_work;
 }
 
-static enum status run_doctor(const struct command *command, int argc, char **argv) {
-    struct arguments arguments;
-    enum status status;
-    if (!options_parse(command, argc, argv, NULL, &arguments, &status))
-        return status;
-    const bool are_ways = try_all(ways, ARRAY_SIZE(ways));
-    puts("\nWhat osprof attach needs, and what else the kernel reports to it:");
-    return try_all(attach_needs, ARRAY_SIZE(attach_needs)) && are_ways ? STATUS_OK : STATUS_NOT_SO;
+static enum status diagnose(void) {
+    const bool are_ways = try_all(ways, ARRAY_SIZE(ways), NULL);
+    const struct screen screen = screen_of_stdout();
+    putchar('\n');
+    screen_print_wrapped(&screen, INK_PLAIN, 0, 0, "What osprof attach needs, and what else the kernel reports to it:");
+    return try_all(attach_needs, ARRAY_SIZE(attach_needs), NULL) && are_ways ? STATUS_OK : STATUS_NOT_SO;
 }
 
-static const struct option_row rows[] = {{.kind = OPTION_END}};
+/* After docs/lists.schema.json. */
+static enum status diagnose_json(void) {
+    struct json_writer writer = {.stream = stdout};
+    json_begin(&writer, NULL, '{');
+    json_count(&writer, "version", 1);
+    json_begin(&writer, "ways", '[');
+    const bool are_ways = try_all(ways, ARRAY_SIZE(ways), &writer);
+    json_end(&writer, ']');
+    json_begin(&writer, "needs_of_attach", '[');
+    const bool are_needs = try_all(attach_needs, ARRAY_SIZE(attach_needs), &writer);
+    json_end(&writer, ']');
+    json_end(&writer, '}');
+    return are_ways && are_needs ? STATUS_OK : STATUS_NOT_SO;
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
+
+struct doctor_options {
+    bool calibrates;
+    bool json;
+    struct calibrate_options calibrate;
+};
+
+static const struct option_row rows[] = {
+    {.name = "calibrate",
+     .help =
+         "instead: measure how long a system call, a context switch, the timer and the scheduler take, and for each "
+         "DIR its device, read, written and flushed past the page cache; print median and quartiles, and keep them: "
+         "'osprof show' then says which of them a peak may be. Takes some seconds, best without other load",
+     INTO(FLAG, struct doctor_options, calibrates)},
+    {.name = "json", .help = "JSON, see osprof(5)", INTO(FLAG, struct doctor_options, json)},
+    {.name = "quick",
+     .help = "with --calibrate: fewer samples, about a second",
+     INTO(FLAG, struct doctor_options, calibrate.quick)},
+    {.name = "network",
+     .metavar = "HOST:PORT",
+     .help = "with --calibrate: also round trips to HOST, by connecting to a TCP port that is open or refuses; may be "
+             "repeated",
+     INTO(TEXTS, struct doctor_options, calibrate.networks)},
+    {.name = "print",
+     .help = "with --calibrate: measure nothing, print what was kept",
+     INTO(FLAG, struct doctor_options, calibrate.print)},
+    ROW_ARGUMENTS(DIRECTORIES, "[--calibrate [DIR]...]"),
+    {.kind = OPTION_END},
+};
+
+static enum status check(const struct command *command, const struct doctor_options *options,
+                         const struct arguments *arguments) {
+    const char *of_calibrating = options_given(arguments, "quick network print");
+    if (!options->calibrates && of_calibrating)
+        return usage_error(command, "--%s goes with --calibrate", of_calibrating);
+    if (options->calibrates && options->json)
+        return usage_error(command,
+                           "--json does not go with --calibrate, which keeps its file for people and programs");
+    if (!options->calibrates && arguments->rest_count > 0)
+        return usage_error(command, "unexpected argument '%s'; directories go with --calibrate", arguments->rest[0]);
+    if (options->calibrate.print && (options_given(arguments, "quick network") || arguments->rest_count > 0))
+        return usage_error(command, "--print measures nothing: it goes with --calibrate alone");
+    return STATUS_OK;
+}
+
+static enum status run_doctor(const struct command *command, int argc, char **argv) {
+    struct doctor_options options = {.calibrates = false};
+    struct arguments arguments;
+    enum status status;
+    if (options_parse(command, argc, argv, &options, &arguments, &status)) {
+        options.calibrate.directories = arguments.rest;
+        options.calibrate.directory_count = (size_t)arguments.rest_count;
+        status = check(command, &options, &arguments);
+        if (status == STATUS_OK)
+            status = options.calibrates ? calibrate(&options.calibrate) : options.json ? diagnose_json() : diagnose();
+    }
+    option_list_finish(&options.calibrate.networks);
+    return status;
+}
 
 const struct command command_doctor = {
     .name = "doctor",
-    .summary = "tells which layers can be profiled here, and what hinders the rest",
-    .help = "Tries each way of looking for a moment, as this user, and prints whether it works here; if not, why, and "
-            "what would help.",
-    .notes = "Exit status: 0 if all work, 1 if some do not.",
+    .summary = "tells what can be measured on this machine, and calibrates",
+    .help =
+        "Tries each way of measuring for a moment, as this user, and prints whether it works here; if not, why, and "
+        "what would help. With --calibrate, it measures times by which 'osprof show' names peaks.",
+    .notes = "Exit status: 0 all works; 1 some does not, or a DIR or HOST could not be measured; 2 trouble.",
     .options = rows,
+    .common = COMMON_SCREEN | COMMON_QUIET,
     .run = run_doctor,
 };

@@ -10,21 +10,18 @@
 #include <sys/wait.h>
 
 #include "aggstats/user_label.h"
-#include "attach_profile.h"
 #include "base.h"
 #include "command.h"
 #include "executable.h"
-#include "fuse_mount.h"
-#include "mounts.h"
 #include "observer.h"
 #include "option_table.h"
+#include "output.h"
 #include "path.h"
 #include "preload_library.h"
 
 #define DEFAULT_PROFILE "osprof.out"
 
 struct fuse_options {
-    const char *mount; /* an existing one; NULL: a daemon is started */
     const char *profile;
     const char *causes;
     struct session_options session; /* its profile and keeps_old are filled in later */
@@ -44,23 +41,10 @@ static const char *parse_joint(char **text, void *data, char why[OPTION_TEXT_SIZ
 }
 
 static const struct option_row rows[] = {
-    {.name = "profile",
-     .letter = 'p',
-     .metavar = "FILE",
-     .help = "write the final profile to FILE; default: osprof.out, and an older one becomes osprof.out.old",
-     INTO(FILE, struct fuse_options, profile)},
-    {.name = "resolution",
-     .letter = 'r',
-     .metavar = "N",
-     .min = 1,
-     .max = 8,
-     .help = "buckets per power of two: 1, 2, 4 or 8; default: 1",
-     INTO(UNSIGNED, struct fuse_options, session.resolution)},
-    {.name = "interval",
-     .metavar = "TIME",
-     .help = "keep the profile of each interval of that length too",
-     .parse_time = control_parse_interval,
-     INTO(TIME, struct fuse_options, session.interval_ns)},
+    ROW_OUTPUT("write the final profile to FILE; default: osprof.out; an older one becomes FILE.old",
+               struct fuse_options, profile),
+    SESSION_ROW_RESOLUTION(struct fuse_options, session, "1, 2, 4 or 8", "1"),
+    SESSION_ROWS(struct fuse_options, session),
     {.name = "by",
      .metavar = "KIND[+KIND]...",
      WORDS_OF(GROUPING_WORDS_OF_MOUNTS),
@@ -68,12 +52,6 @@ static const struct option_row rows[] = {
      .completed_as = "list",
      .kind = OPTION_PARSED,
      .parse = parse_by},
-    {.name = "groups",
-     .metavar = "N",
-     .min = 1,
-     .max = 65536,
-     .help = "keep at most N of each kind, {}; default: 256",
-     INTO(UNSIGNED, struct fuse_options, session.groups_max)},
     {.name = "joint",
      .metavar = "OP:VALUE",
      .help = "relate the latency of OP to VALUE: size, result, offset or error; may be repeated",
@@ -81,24 +59,17 @@ static const struct option_row rows[] = {
      .parse = parse_joint},
     {.name = "slow",
      .metavar = "TIME",
-     .help = "find out what requests that take so long wait for, such as 10ms",
+     .help = "find the causes of requests that take so long, such as 10ms",
      .parse_time = control_parse_slow,
      INTO(TIME, struct fuse_options, session.slow_ns)},
     {.name = "causes",
      .metavar = "FILE",
-     .help = "lines of one's own before the table of causes",
+     .help = "further lines for the table of causes, before its own",
      INTO(FILE, struct fuse_options, causes)},
     {.name = "label",
      .metavar = "KEY=VALUE",
      .help = "a line of the profile's header, such as rack=7; may be repeated",
      INTO(TEXTS, struct fuse_options, session.labels)},
-    {.name = "attach",
-     .metavar = "MOUNT",
-     .help =
-         "instead of a daemon: profile the FUSE mount MOUNT from outside, by tracepoints of the kernel, until it is "
-         "unmounted, or Ctrl-C; wants root and Linux 6.11; only with --profile, --resolution up to 4, --interval and "
-         "--label",
-     INTO(FILE, struct fuse_options, mount)},
     ROW_ARGUMENTS(COMMAND, "[--] DAEMON [ARGUMENT]..."),
     {.kind = OPTION_END},
 };
@@ -106,7 +77,7 @@ static const struct option_row rows[] = {
 /* ---- Options ------------------------------------------------------------------------------------ */
 
 /* Reports a bad path now, not when the daemon ends. The observer's current directory is "/" then. */
-static char *settle_profile(const char *given, bool *ret_keeps_old) {
+static char *settle_profile(const char *given) {
     const char *name;
     CLEANUP_FD int dir_fd = -1;
     char directory[PATH_MAX];
@@ -118,12 +89,13 @@ static char *settle_profile(const char *given, bool *ret_keeps_old) {
     if (error == 0 && may_be_planted(file))
         error = -EPERM;
     if (error == 0)
+        error = output_check_at(dir_fd, name);
+    if (error == 0)
         error = path_of_open(dir_fd, directory);
     if (error == 0 && !(path = path_join(directory, name)))
         error = -ENOMEM;
     if (error)
-        complain("cannot write the profile to %s: %s; name another file with -p", file, strerror(-error));
-    *ret_keeps_old = !given;
+        complain("cannot write %s: %s; -o names another file", file, output_error_text(error));
     return error ? NULL : path;
 }
 
@@ -174,7 +146,7 @@ static int go_on_without(const struct observer_options *options, pid_t observer,
         const char *live = options->state->live;
         complain("the process that profiles %s was killed%s%s%s", options->command[0],
                  is_there ? ": the daemon goes on without being profiled" : ", and so was the daemon",
-                 live[0] ? "; 'osprof recover' takes the profile until then from " : "", live);
+                 live[0] ? "; 'osprof save' takes the profile until then from " : "", live);
     }
     return !is_killed || error ? RUN_FAILED : status_of(started, options->command[0]);
 }
@@ -218,7 +190,8 @@ static int run(const struct observer_options *options) {
 
 static enum status start(const struct fuse_options *given, char **command, struct observer_options *options) {
     CLEANUP_FREE char *library = NULL;
-    CLEANUP_FREE char *profile = settle_profile(given->profile, &options->session.keeps_old);
+    CLEANUP_FREE char *profile = settle_profile(given->profile);
+    options->session.keeps_old = true;
     char path[PATH_MAX];
     int result = RUN_FAILED;
     if (profile && preload_library_find("libosprof_fuse.so", &library) == 0) {
@@ -233,107 +206,14 @@ static enum status start(const struct fuse_options *given, char **command, struc
         const enum executable kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
         const bool is_seen = executable_preloads(kind); /* of Go too: its FUSE library may be written in C */
         if (options->state && !is_seen)
-            complain("cannot profile %s from inside: %s; as root, 'osprof fuse --attach MOUNT' profiles its mount from "
-                     "outside, and osproffs over it does",
-                     command[0], executable_reason(kind));
+            complain(
+                "cannot profile %s from inside: %s; as root, 'osprof attach --layers fuse MOUNT' profiles its mount "
+                "from outside, and osproffs over it does",
+                command[0], executable_reason(kind));
         result = options->state && is_seen ? run(options) : run_unprofiled(command);
     }
     thread_causes_finish(&options->causes);
     return (enum status)result;
-}
-
-/* ---- From outside: the layer "fuse", by the kernel's tracepoints ---------------------------------- */
-
-struct watching {
-    const struct fuse_mount *mount;
-    struct attach_profile profile;
-};
-
-/* An attach_is_there_fn. */
-static bool is_there(const void *context) {
-    const struct watching *watching = context;
-    return fuse_mount_is_there(watching->mount) && !collector_fuse_has_ended(watching->profile.collector);
-}
-
-/* A daemon may hang, and accessing a path below its mount hangs then: so that is done while signals still end us, and
- * later only the mount point itself is accessed.
- * Errors: reported to the user */
-static int find_mount(const char *directory, const struct session_options *session, struct fuse_mount *ret_mount) {
-    char why[COLLECTOR_WHY_SIZE];
-    int error = collector_check(why);
-    if (error) {
-        complain("cannot profile %s: %s", directory, why);
-        return error;
-    }
-    error = fuse_mount_at(directory, ret_mount);
-    if (error == -ENODEV)
-        complain("cannot profile %s: it is on no FUSE file system that is mounted here", directory);
-    else if (error)
-        complain("cannot profile %s: %s", directory, strerror(-error));
-    if (error)
-        return error;
-    error = session_check_place(session->profile, ret_mount->device);
-    if (error)
-        complain("cannot write the profile to %s: %s; name another file with -p", session->profile,
-                 error == -ELOOP ? "it lies in the mount itself" : strerror(-error));
-    return error;
-}
-
-/* Runs until the mount is gone, or a signal ends it; then writes the profile. Errors: reported to the user */
-static int watch(const struct fuse_mount *mount, const struct attach_options *options) {
-    const struct attach_place place = {mount->path, mount->type, mount->source, mount->root, mount->device};
-    const struct fuse_requests requests = {
-        .connections = {mounts_kernel_device(mount->device)}, .connection_count = 1, .are_begun = true};
-    struct watching watching = {.mount = mount};
-    struct attach_profile *profile = &watching.profile;
-    struct collector *collector = NULL;
-    struct signals signals;
-    char why[COLLECTOR_WHY_SIZE];
-    int error = signals_init(&signals);
-    if (error)
-        return error;
-    error = collector_start_fuse(&requests, &collector, why);
-    if (error == 0) {
-        error = attach_profile_start(profile, options, &place, collector, false);
-        snprintf(why, sizeof(why), "%s", strerror(-error));
-    }
-    if (error) {
-        complain("cannot profile %s: %s", mount->path, why);
-    } else {
-        complain("%s is profiled until it is unmounted, or Ctrl-C", mount->path);
-        attach_profile_follow(profile, &signals, INT64_MAX, is_there, &watching);
-        attach_profile_stop(profile);
-        error = attach_profile_end(profile);
-        attach_profile_finish(profile);
-    }
-    signals_finish(&signals);
-    return error;
-}
-
-static enum status profile_outside(const struct command *command, const struct fuse_options *given,
-                                   const struct arguments *arguments) {
-    const char *other = options_given(arguments, "by groups joint slow causes");
-    struct attach_options options = {.session = given->session, .layer = "fuse"};
-    struct session_options *session = &options.session;
-    struct fuse_mount mount = {.path = NULL};
-    int error = -EINVAL;
-    if (!options_given(arguments, "resolution"))
-        session->resolution = COLLECTED_RESOLUTION;
-    if (arguments->rest_count > 0)
-        usage_error(command, "--attach is for a mount that is there, without a daemon to start");
-    else if (other)
-        usage_error(command, "--%s is not for --attach", other);
-    else if (!aggstats_resolution_valid(session->resolution) || session->resolution > COLLECTED_RESOLUTION)
-        usage_error(command, "--resolution takes 1, 2 or 4 with --attach");
-    else
-        error = 0;
-    CLEANUP_FREE char *profile = error ? NULL : settle_profile(given->profile, &session->keeps_old);
-    session->profile = profile;
-    error = profile ? find_mount(given->mount, session, &mount) : -EINVAL;
-    if (error == 0)
-        error = watch(&mount, &options);
-    fuse_mount_finish(&mount);
-    return error ? (enum status)RUN_FAILED : STATUS_OK;
 }
 
 /* ---- The command line --------------------------------------------------------------------------- */
@@ -344,16 +224,14 @@ static enum status run_parsed(const struct command *command, const struct fuse_o
     char complaint[USER_LABEL_COMPLAINT_SIZE];
     char why[THREAD_CAUSES_WHY_SIZE] = "";
     int error = 0;
-    if (!given->mount && arguments->rest_count == 0)
+    if (arguments->rest_count == 0)
         usage_error(command, "the daemon must be given");
-    else if (!given->mount && given->profile && strcmp(given->profile, "-") == 0)
+    else if (given->profile && strcmp(given->profile, "-") == 0)
         usage_error(command, "the profile is written when the daemon ends, so it needs a file");
-    else if (!given->mount && !aggstats_resolution_valid(given->session.resolution))
-        usage_error(command, "--resolution takes 1, 2, 4 or 8");
+    else if (!aggstats_resolution_valid(given->session.resolution))
+        usage_error(command, "--resolution takes 1, 2, 4 or 8, not '%u'", given->session.resolution);
     else if (!user_labels_valid(given->session.labels.texts, given->session.labels.count, complaint))
         usage_error(command, "--label %s", complaint);
-    else if (given->mount)
-        return profile_outside(command, given, arguments);
     else if ((error = thread_causes_init(&options.causes, given->causes, why)))
         complain("--causes %s: %s", given->causes ? given->causes : "", why[0] ? why : strerror(-error));
     else
@@ -383,7 +261,8 @@ const struct command command_fuse = {
             "mount, or the daemon, has ended.",
     .notes = "Exit status: that of DAEMON; 125 if osprof fails, 126 if DAEMON cannot be run, 127 if it is not found. A "
              "library is preloaded into DAEMON: statically linked programs, those of Go and set-id programs are not "
-             "seen.",
+             "measured.",
     .options = rows,
+    .common = COMMON_FORCE,
     .run = run_fuse,
 };

@@ -63,123 +63,63 @@ static bool parse_layers(const struct command *command, const char *list, struct
     return true;
 }
 
-/* ---- Options of osproffs for the layer user -------------------------------------------------- */
-
-/* Their names, in words. */
-#define USER_OPTIONS_TEXT "resolution, interval, intervals, by and groups"
+/* ---- Groups ------------------------------------------------------------------------------------- */
 
 #define GROUPINGS_UNASKED                                                                                              \
     (1U << AGGSTATS_BY_FILESYSTEM | 1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_PROGRAM)
-#define GROUPINGS_KNOWN (GROUPINGS_UNASKED | 1U << AGGSTATS_BY_PROCESS)
+#define GROUPINGS_OF_USER (GROUPINGS_UNASKED | 1U << AGGSTATS_BY_PROCESS)
 #define DEPTH_MAX 32U
 
-/* "program+directory:2", or "none" */
+/* "program+directory:2", or "none". See option_row.parse */
 static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
     static const struct option_row depth_row = {
-        .min = 1, .max = DEPTH_MAX, INTO(UNSIGNED, struct user_options, directory_depth)};
-    static const char *const known[] = {"process", "program", "file", "directory", "filesystem", NULL};
-    struct user_options *options = data;
+        .min = 1, .max = DEPTH_MAX, INTO(UNSIGNED, struct recorded_options, directory_depth)};
+    static const char *const known[] = {GROUPING_WORDS NULL};
+    struct run_options *options = data;
+    struct recorded_options *recorded = &options->recorded;
     CLEANUP_FREE char *list = strcmp(*text, "none") != 0 ? strdup(*text) : NULL;
     char *rest = list;
     const char *wrong = NULL;
-    options->session.groupings = 0;
-    options->has_groups_unasked = false;
+    recorded->session.groupings = 0;
+    recorded->has_groups_unasked = false;
     for (char *name; !wrong && (name = strsep(&rest, "+"));) {
         char *depth = strchr(name, ':');
         if (depth)
             *depth++ = '\0';
         const enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
-        why[0] = '\0';
-        if (!(GROUPINGS_KNOWN & 1U << grouping)) {
-            const bool is_of_mounts = grouping != AGGSTATS_UNGROUPED;
-            option_add_word(why,
-                            is_of_mounts ? "needs a mount, as with --layers fs; without one it must be " : "must be ",
-                            "none", NULL);
+        if (grouping == AGGSTATS_UNGROUPED) {
+            why[0] = '\0';
+            option_add_word(why, "must be ", "none", NULL);
             option_add_words(why, known, "or");
             option_add_word(why, "", "or several of them, such as program+file", NULL);
             return why;
         }
-        options->session.groupings |= 1U << grouping;
+        recorded->session.groupings |= 1U << grouping;
         if (depth && grouping != AGGSTATS_BY_DIRECTORY)
             wrong = "only directory takes a depth";
         else if (depth)
-            wrong = option_take(&depth_row, &depth, options, why);
+            wrong = option_take(&depth_row, &depth, recorded, why);
     }
     return wrong;
 }
 
-static const char *check_resolution(const void *data, char why[OPTION_TEXT_SIZE]) {
-    const struct user_options *options = data;
-    (void)why;
-    return aggstats_resolution_valid(options->session.resolution) ? NULL : "must be 1, 2, 4 or 8";
-}
-
-static const char *parse_interval(const char *text, uint64_t *ret_ns) {
-    return time_parse(text, AGGSTATS_INTERVAL_MIN_NS, AGGSTATS_INTERVAL_MAX_NS, ret_ns) ? NULL : AGGSTATS_INTERVAL_RULE;
-}
-
-static const struct option_row user_rows[] = {
-    {.name = "resolution",
-     INTO(UNSIGNED, struct user_options, session.resolution),
-     .min = 1,
-     .max = 8,
-     .rule = "1, 2, 4 or 8",
-     .check = check_resolution},
-    {.name = "interval", INTO(TIME, struct user_options, session.interval_ns), .parse_time = parse_interval},
-    {.name = "intervals",
-     INTO(UNSIGNED, struct user_options, session.intervals_max),
-     .min = 2,
-     .max = AGGSTATS_INTERVALS_MAX,
-     .step = 2},
-    {.name = "by", .kind = OPTION_PARSED, .parse = parse_by},
-    {.name = "groups",
-     INTO(UNSIGNED, struct user_options, session.groups_max),
-     .min = AGGSTATS_GROUPS_MIN,
-     .max = AGGSTATS_GROUPS_MAX},
-};
-
-/* Returns false after reporting it. option: "NAME=VALUE"; may be changed */
-static bool take(const struct command *command, char *option, bool is_alone, struct user_options *options) {
-    char why[OPTION_TEXT_SIZE] = "";
-    const struct option_row *row = NULL;
-    char *value = strchr(option, '=');
-    if (value)
-        *value++ = '\0';
-    for (size_t i = 0; i < ARRAY_SIZE(user_rows) && !row; i++)
-        if (strcmp(user_rows[i].name, option) == 0)
-            row = &user_rows[i];
-    if (!row && is_alone) {
-        usage_error(command, "-o %s needs a mount, as with --layers fs; without one there are " USER_OPTIONS_TEXT,
-                    option);
-        return false;
-    }
-    if (!row || (!value && !is_alone))
+/* Gives each layer its groups. Returns false, after reporting it, if no layer supports a group */
+static bool share_groupings(const struct command *command, unsigned layers, struct recorded_options *recorded) {
+    const unsigned wanted = recorded->session.groupings;
+    const unsigned of_user = layers & LAYER_USER ? GROUPINGS_OF_USER : 0;
+    const unsigned of_mounts = layers & LAYER_FS ? (unsigned)GROUPINGS_OF_MOUNTS : 0;
+    const unsigned refused = wanted & ~(of_user | of_mounts);
+    recorded->session.groupings = wanted & of_user;
+    recorded->groupings_of_mounts = wanted & of_mounts;
+    if (!refused || recorded->has_groups_unasked)
         return true;
-    const char *wrong = value ? option_take(row, &value, options, why) : "needs a value";
-    if (!wrong && row->check)
-        wrong = row->check(options, why);
-    if (wrong && is_alone)
-        usage_error(command, "-o %s=%s: %s", option, value ? value : "", wrong);
-    return !wrong || !is_alone; /* else osproffs says so */
-}
-
-/* Reads lists as given with -o.
- * is_alone: without osproffs other options are errors
- * Returns false, after reporting it, if an option is wrong */
-static bool take_user_options(const struct command *command, const struct option_list *lists, bool is_alone,
-                              struct user_options *ret_options) {
-    *ret_options = (struct user_options){.session = {.resolution = RUN_RESOLUTION,
-                                                     .groupings = GROUPINGS_UNASKED,
-                                                     .groups_max = AGGSTATS_GROUPS_DEFAULT},
-                                         .has_groups_unasked = true};
-    for (size_t i = 0; i < lists->count; i++) {
-        CLEANUP_FREE char *list = strdup(lists->texts[i]);
-        char *rest = list;
-        for (char *option; (option = strsep(&rest, ","));)
-            if (!take(command, option, is_alone, ret_options))
-                return false;
-    }
-    return true;
+    const char *name = aggstats_grouping_name((enum aggstats_grouping)__builtin_ctz(refused));
+    if (GROUPINGS_OF_MOUNTS & refused)
+        usage_error(command, "--by %s: the layer user does not know it; with --layers fs a mount does%s", name,
+                    strcmp(name, "cgroup") == 0 ? ", and osprof attach" : "");
+    else
+        usage_error(command, "--by %s: a mount is of one file system; leave it out, or profile the layer user", name);
+    return false;
 }
 
 static const char *parse_fail_on(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
@@ -199,26 +139,45 @@ static const struct option_row rows[] = {
     {.name = "layers",
      .metavar = "LIST",
      WORDS(LAYER_WORDS_OF_RUN "all"),
-     .help =
-         "profile these layers: user, what programs ask of the C library, which mounts nothing; "
-         "fuse, what the kernel asks of the FUSE file system that DIR is; daemon, the same inside a daemon that osprof "
-         "fuse profiles; fs, what is asked of DIR, by an osproffs that is mounted over it; "
-         "block, what is asked of the disk below; several with commas between; all, those of them that can be "
-         "profiled; fuse and block want root; default: user",
+     .help = "profile these layers: user, calls of the C library, without a mount; fuse, requests of the kernel to the "
+             "FUSE "
+             "file system of DIR; daemon, the same inside a daemon that osprof fuse profiles; fs, operations of DIR "
+             "itself, by "
+             "an osproffs mounted over it; block, requests to the disk below; several with commas between; all: all of "
+             "them "
+             "that work here; fuse and block take root; default: user",
      INTO(TEXT, struct run_options, layer_list)},
-    {.name = "options",
-     .letter = 'o',
+    ROW_OUTPUT(
+        "write the profile to FILE too, of several layers all of them; - is standard output; of several DIRs the "
+        "layer fs to FILE.1, FILE.2 and so on",
+        struct run_options, output),
+    SESSION_ROW_RESOLUTION(struct run_options, recorded.session, "1, 2, 4 or 8", "4"),
+    SESSION_ROWS(struct run_options, recorded.session),
+    {.name = "by",
+     .metavar = "KIND[+KIND]...|none",
+     WORDS_OF(GROUPING_WORDS "none", ),
+     .help = "also a profile of each: {}; directory:N: of N components; cgroup and uid with --layers fs only; default: "
+             "program, "
+             "file, directory and filesystem",
+     .completed_as = "list",
+     .kind = OPTION_PARSED,
+     .parse = parse_by},
+    {.name = "slow",
+     .metavar = "TIME",
+     .help = "with --layers fs: find the causes of operations that take so long, such as 10ms",
+     .parse_time = control_parse_slow,
+     INTO(TIME, struct run_options, recorded.session.slow_ns)},
+    {.name = "joint",
+     .metavar = "OP:VALUE[+OP:VALUE]...",
+     .help =
+         "with --layers fs: relate the latency of OP to size, result, offset, error, past_eof, blocked or cpu; may be "
+         "repeated",
+     INTO(TEXTS, struct run_options, recorded.joints)},
+    {.name = "mount-option",
      .metavar = "LIST",
-     .help = "options for osproffs, such as cache=none,resolution=1; may be repeated; without the layer fs there "
-             "are " USER_OPTIONS_TEXT,
+     .help = "with --layers fs: further options for osproffs, such as cache=none; may be repeated",
      .completed_as = "options",
-     INTO(TEXTS, struct run_options, osproffs_lists)},
-    {.name = "profile",
-     .letter = 'p',
-     .metavar = "FILE",
-     .help = "write the profile to FILE too, of several layers a recording; - is standard output; of several DIRs "
-             "the layer fs to FILE.1, FILE.2 and so on",
-     INTO(FILE, struct run_options, profile)},
+     INTO(TEXTS, struct run_options, mount_lists)},
     {.name = "report",
      .metavar = "FILE",
      .help =
@@ -227,12 +186,15 @@ static const struct option_row rows[] = {
      INTO(FILE, struct run_options, report)},
     {.name = "quiet",
      .letter = 'q',
-     .help = "print no page about the profile; what went wrong is reported",
+     .help = "print no summary; what went wrong is reported",
      INTO(FLAG, struct run_options, is_quiet)},
     {.name = "verbose",
      .letter = 'v',
      .help = "print all of the profile, as 'osprof show' does, instead of a screen of 20 lines",
      INTO(FLAG, struct run_options, is_verbose)},
+    {.name = "json",
+     .help = "instead of the summary, print the profile as JSON on standard output, as 'osprof show --json' does",
+     INTO(FLAG, struct run_options, json)},
     {.name = "charts", .help = "print a histogram of each operation too", INTO(FLAG, struct run_options, charts)},
     {.name = "user",
      .metavar = "NAME",
@@ -249,7 +211,7 @@ static const struct option_row rows[] = {
      .max = 1000000,
      WORDS("auto"),
      .help = "run COMMAND N times, {}, and sum them up; with --vs, up to 1000, keep them apart; auto, only with --vs: "
-             "until each operation is decided",
+             "until no operation is inconclusive",
      INTO(UNSIGNED, struct run_options, repeat_count)},
     {.name = "max-repeat",
      .metavar = "N",
@@ -257,12 +219,7 @@ static const struct option_row rows[] = {
      .max = VS_RUNS_MAX,
      .help = "with --repeat auto: run both at most N times, {}; default: 30",
      INTO(UNSIGNED, struct run_options, most_count)},
-    {.name = "max-time",
-     .metavar = "SECONDS",
-     .unit = "seconds",
-     .min = 1,
-     .help = "with --repeat auto: begin no round after this time",
-     INTO(UNSIGNED, struct run_options, most_seconds)},
+    ROW_FOR("with --repeat auto: begin no round after TIME, such as 5m", struct run_options, for_ns),
     {.name = "warmup",
      .metavar = "N",
      .max = 1000000,
@@ -272,7 +229,7 @@ static const struct option_row rows[] = {
      .metavar = "OTHER",
      .once = true,
      .help = "compare with OTHER, a command for the shell: run both in turn, and print what 'osprof compare' prints of "
-             "their profiles, OTHER being A; -p writes FILE.a and FILE.b; with --repeat, FILE is a new directory for "
+             "their profiles, OTHER being A; -o writes FILE.a and FILE.b; with --repeat, FILE is a new directory for "
              "the profile of each run",
      INTO(COMMAND, struct run_options, other)},
     ROW_FAIL_ON(
@@ -284,34 +241,73 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-/* Joins several lists for -o with commas, and labels to another list. In a list a comma ends an option, and a backslash
- * escapes a character.
+/* "by=file+directory:2" */
+static void add_by(struct str *text, const struct recorded_options *recorded) {
+    const char *before = ",by=";
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++) {
+        if (!(recorded->groupings_of_mounts & 1U << grouping))
+            continue;
+        str_addf(text, "%s%s", before, aggstats_grouping_name((enum aggstats_grouping)grouping));
+        if (grouping == AGGSTATS_BY_DIRECTORY && recorded->directory_depth > 0)
+            str_addf(text, ":%u", recorded->directory_depth);
+        before = "+";
+    }
+}
+
+static void add_time(struct str *text, const char *name, uint64_t ns) {
+    if (ns > 0)
+        str_addf(text, ",%s=%llu.%09llus", name, (unsigned long long)(ns / NS_PER_S),
+                 (unsigned long long)(ns % NS_PER_S));
+}
+
+/* The options of osproffs, and labels, each as one list. In a list a comma ends an option, and a backslash escapes a
+ * character.
  * Errors: -ENOMEM */
 static int join_options(struct run_options *options) {
-    const struct option_list *lists = &options->osproffs_lists;
+    const struct option_list *lists = &options->mount_lists;
+    const struct recorded_options *recorded = &options->recorded;
     CLEANUP_STR struct str given = {0};
     CLEANUP_STR struct str labels = {0};
+    str_addf(&given, "resolution=%u", recorded->session.resolution);
+    if (recorded->session.intervals_max > 0)
+        str_addf(&given, ",intervals=%u", recorded->session.intervals_max);
+    if (recorded->session.groups_max != AGGSTATS_GROUPS_DEFAULT)
+        str_addf(&given, ",groups=%u", recorded->session.groups_max);
+    add_time(&given, "interval", recorded->session.interval_ns);
+    add_time(&given, "slow", recorded->session.slow_ns);
+    if (!recorded->has_groups_unasked)
+        add_by(&given, recorded);
+    for (size_t i = 0; i < recorded->joints.count; i++)
+        str_addf(&given, "%s%s", i == 0 ? ",joint=" : "+", recorded->joints.texts[i]);
     for (size_t i = 0; i < lists->count; i++)
-        str_addf(&given, "%s%s", i > 0 ? "," : "", lists->texts[i]);
+        str_addf(&given, ",%s", lists->texts[i]);
     for (size_t i = 0; i < options->labels.count; i++) {
         str_addf(&labels, "%slabel=", i > 0 ? "," : "");
         for (const char *at = options->labels.texts[i]; *at; at++)
             str_addf(&labels, "%s%c", *at == ',' || *at == '\\' ? "\\" : "", *at);
     }
-    options->osproffs_options = lists->count > 0 ? str_steal(&given) : NULL;
+    options->osproffs_options = str_steal(&given);
     options->osproffs_labels = options->labels.count > 0 ? str_steal(&labels) : NULL;
     return given.failed || labels.failed ? -ENOMEM : 0;
 }
 
 /* Checks options that are valid only with some layers. Returns false after reporting an error */
-static bool layers_fit(const struct command *command, const struct run_options *options) {
+static bool layers_fit(const struct command *command, const struct run_options *options,
+                       const struct arguments *arguments) {
+    const char *of_recorders = options_given(arguments, "resolution interval intervals by groups");
+    const char *of_mounts = options_given(arguments, "slow joint mount-option");
     bool has_fs = options->layers.wanted & LAYER_FS;
     if (options->layers.wanted != LAYER_FS && options->layers.wanted != LAYER_USER && options->other)
         usage_error(command, "--vs compares one layer, user or fs");
     else if (has_fs && options->layers.wanted & LAYER_DAEMON)
         usage_error(command, "--layers takes daemon or fs, not both: with fs, osproffs would be the daemon's caller");
-    else if (!has_fs && options->layers.wanted != LAYER_USER && options->osproffs_lists.count > 0)
-        usage_error(command, "--options is for the layers user and fs");
+    else if (of_recorders && !(options->layers.wanted & (LAYER_USER | LAYER_FS)))
+        usage_error(command, "--%s is for the layers user and fs", of_recorders);
+    else if (of_mounts && !has_fs)
+        usage_error(command, "--%s needs a mount, as with --layers fs%s", of_mounts,
+                    strcmp(of_mounts, "slow") == 0 ? "; without one, as root, osprof attach --slow finds causes" : "");
+    else if (!aggstats_resolution_valid(options->recorded.session.resolution))
+        usage_error(command, "--resolution takes 1, 2, 4 or 8, not '%u'", options->recorded.session.resolution);
     else if (options->has_everything && !(options->layers.wanted & LAYER_USER))
         usage_error(command, "--everything is for the layer user");
     else
@@ -329,19 +325,29 @@ static enum status settle_options(const struct command *command, const struct ar
         return usage_error(command, "no command given");
     struct run_layers *layers = &options->layers;
     const struct option_list *directories = &options->directories;
-    if (!parse_layers(command, options->layer_list, layers) || !layers_fit(command, options) ||
-        !take_user_options(command, &options->osproffs_lists, !(layers->wanted & LAYER_FS), &options->user))
+    if (!parse_layers(command, options->layer_list, layers) || !layers_fit(command, options, arguments) ||
+        !share_groupings(command, layers->wanted, &options->recorded))
         return STATUS_TROUBLE;
+    if (options->json && (options->is_quiet || options->charts || options->is_verbose || options->other))
+        return usage_error(command, "--json goes without --quiet, --verbose, --charts and --vs");
+    if (options->json && (options->layers.wanted & LAYER_FS && options->directories.count > 1))
+        return usage_error(command, "--json is of one profile: with the layer fs, give one DIR");
+    if (options->json && ((options->output && output_is_stdout(options->output)) ||
+                          (options->report && output_is_stdout(options->report))))
+        return usage_error(command, "standard output takes one of JSON, the profile and the page");
     if (options->is_quiet && (options->charts || options->is_verbose))
         return usage_error(command, "--%s is about what is printed, and --quiet prints nothing",
                            options->charts ? "charts" : "verbose");
+    if (directories->count > USER_DIRECTORIES_MAX && layers->wanted & LAYER_USER)
+        return usage_error(command, "--directory can be given %d times with the layer user, not %zu",
+                           USER_DIRECTORIES_MAX, directories->count);
     if (options->is_verbose && options->other)
         return usage_error(command, "--verbose is about a profile, and --vs prints a comparison");
     if (options->repeat_count == 0 && !options->other)
         return usage_error(command, "--repeat auto needs --vs: a single command has nothing to decide");
     if (options->fail_on && (!options->other || options->repeat_count == 1))
         return usage_error(command, "--fail-on needs --vs and --repeat: a single run of each proves nothing");
-    const char *limit = options_given(arguments, "max-repeat max-time");
+    const char *limit = options_given(arguments, "max-repeat for");
     if (limit && options->repeat_count != 0)
         return usage_error(command, "--%s is for --repeat auto", limit);
     if (options->other && options->repeat_count != 1 && !require_part(PART_STATISTICS, "compare sets of runs"))
@@ -364,11 +370,11 @@ static enum status settle_options(const struct command *command, const struct ar
         (options->layers.wanted & LAYER_FS ? options->directories.count : 1) * (options->other ? VS_SIDES : 1);
     if (options->other && options->repeat_count > VS_RUNS_MAX)
         return usage_error(command, "--repeat takes at most %u with --vs", VS_RUNS_MAX);
-    if (options->profile && output_is_stdout(options->profile) && profile_count > 1)
+    if (options->output && output_is_stdout(options->output) && profile_count > 1)
         return usage_error(command, "standard output takes one profile, not %zu", profile_count);
     if (options->report && options->layers.wanted & LAYER_FS && options->directories.count > 1)
         return usage_error(command, "--report writes one page: with the layer fs, give one DIR");
-    if (options->report && options->profile && output_is_stdout(options->report) && output_is_stdout(options->profile))
+    if (options->report && options->output && output_is_stdout(options->report) && output_is_stdout(options->output))
         return usage_error(command, "standard output takes the profile or the page, not both");
     return STATUS_OK;
 }
@@ -389,7 +395,12 @@ static void tell_mounts(const struct run_options *options) {
 }
 
 static enum status run_run(const struct command *command, int argc, char **argv) {
-    struct run_options options = {.repeat_count = 1, .most_count = RUN_LOOKS_MOST_DEFAULT};
+    struct run_options options = {.repeat_count = 1,
+                                  .most_count = RUN_LOOKS_MOST_DEFAULT,
+                                  .recorded = {.session = {.resolution = RUN_RESOLUTION,
+                                                           .groupings = GROUPINGS_UNASKED,
+                                                           .groups_max = AGGSTATS_GROUPS_DEFAULT},
+                                               .has_groups_unasked = true}};
     struct arguments arguments;
     enum status status;
     int exit_status = STATUS_OK; /* of --help */
@@ -402,7 +413,8 @@ static enum status run_run(const struct command *command, int argc, char **argv)
         exit_status = RUN_FAILED;
     }
     option_list_finish(&options.directories);
-    option_list_finish(&options.osproffs_lists);
+    option_list_finish(&options.mount_lists);
+    option_list_finish(&options.recorded.joints);
     option_list_finish(&options.labels);
     free(options.osproffs_options);
     free(options.osproffs_labels);
@@ -411,17 +423,19 @@ static enum status run_run(const struct command *command, int argc, char **argv)
 
 const struct command command_run = {
     .name = "run",
-    .summary = "runs a command and tells which calls on files take its time",
-    .help =
-        "Runs COMMAND with a library preloaded into it and what it starts, which counts and times their file calls. "
-        "When COMMAND ends, prints on standard error which calls took its time, and keeps the profile, which 'osprof "
-        "show' "
-        "shows again. That needs no privilege, and "
-        "mounts nothing. With --layers fs, only for them an osproffs is mounted over each DIR, in place, which needs "
-        "no privilege either where user namespaces are allowed and /dev/fuse is for everybody.",
+    .summary = "runs a command, and tells which file calls take its time",
+    .help = "Runs COMMAND with a library preloaded into it and what it starts, which counts and times their file "
+            "calls. When "
+            "COMMAND ends, prints on standard error which calls took its time, and keeps the profile: 'osprof show' "
+            "prints it "
+            "again. That needs no privilege, and mounts nothing. With --layers fs, an osproffs is mounted over each "
+            "DIR, which "
+            "only COMMAND sees; that needs no privilege either where user namespaces are allowed and /dev/fuse is for "
+            "everybody.",
     .notes = "Exit status: that of COMMAND, 128+n if signal n killed it; of several runs the first that is not 0; "
-             "OTHER's is only told of. 125 if osprof failed, 126 if COMMAND cannot be executed, 127 if it is not "
+             "OTHER's is printed. 125 if osprof failed, 126 if COMMAND cannot be executed, 127 if it is not "
              "found.",
     .options = rows,
+    .common = COMMON_SCREEN | COMMON_FORCE,
     .run = run_run,
 };

@@ -134,6 +134,15 @@ int run_child(const char *const *arguments, const struct run_place *place, struc
     return 0;
 }
 
+void run_outcome_add_exit(const struct run_outcome *outcome, struct aggstats_exit *exit) {
+    if (exit->status > 0 || exit->signal > 0)
+        return;
+    if (outcome->is_killed)
+        exit->signal = (uint64_t)(outcome->status - RUN_SIGNALLED);
+    else
+        exit->status = (uint64_t)outcome->status;
+}
+
 /* ---- Processes of the run ----------------------------------------------------------------------- */
 
 struct run_mark {

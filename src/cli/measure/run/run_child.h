@@ -19,6 +19,9 @@ struct run_outcome {
     bool is_killed;  /* by a signal */
 };
 
+/* Adds the end of a run: the first that failed stays. */
+void run_outcome_add_exit(const struct run_outcome *outcome, struct aggstats_exit *exit);
+
 /* Where a command runs. All borrowed */
 struct run_place {
     const struct namespace *space;

@@ -47,24 +47,26 @@ struct run {
     struct kept kept;       /* not with --vs */
     struct run_sets sets;
     struct run_left left;
-    const char *attach;  /* see run_report_attachable() */
-    int status;          /* of the first run that failed */
-    unsigned runs_count; /* those that were counted */
+    const char *attach;        /* see run_report_attachable() */
+    int status;                /* of the first run that failed */
+    unsigned runs_count;       /* those that were counted */
+    struct aggstats_exit exit; /* of these */
 };
 
 /* Checked now, so that the message is ours and not libfuse's. */
-static int check_device(void) {
+static int check_device(bool is_optional) {
+    const char *what = is_optional ? "the layer fs is left out" : "cannot mount";
     CLEANUP_FD int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
     if (fd >= 0)
         return 0;
     int error = negative_errno();
     if (error == -ENOENT || error == -ENODEV)
-        complain("cannot mount: there is no /dev/fuse; as root, modprobe fuse; a container must be given it (--device "
-                 "/dev/fuse)");
+        complain("%s: there is no /dev/fuse; as root, modprobe fuse; a container must be given it (--device /dev/fuse)",
+                 what);
     else if (error == -EACCES)
-        complain("cannot mount: /dev/fuse is not for this user; as root, chmod 666 /dev/fuse");
+        complain("%s: /dev/fuse is not for this user; as root, chmod 666 /dev/fuse", what);
     else
-        complain("cannot mount: /dev/fuse cannot be opened: %s; a container must be given it (--device /dev/fuse)",
+        complain("%s: /dev/fuse cannot be opened: %s; a container must be given it (--device /dev/fuse)", what,
                  strerror(-error));
     return error;
 }
@@ -74,7 +76,7 @@ static int check_device(void) {
 #define KEPT_COUNT_MIN 10
 #define KEPT_S_MIN (7L * 24 * 60 * 60)
 
-/* Live files of runs whose osprof was killed are kept for 'osprof recover', but must not pile up. A file that has been
+/* Live files of runs whose osprof was killed are kept for 'osprof save', but must not pile up. A file that has been
  * reported has the sticky bit, which means nothing else for a file. It got that bit when its inode last changed (ctime),
  * unless programs of the run still count. */
 struct killed {
@@ -152,9 +154,9 @@ static void tidy_killed(const char *live_path) {
     }
     free(files);
     if (reported_count == 1)
-        complain("the profile of a run whose osprof was killed is kept; 'osprof recover' lists it");
+        complain("the profile of a run whose osprof was killed is kept; 'osprof save --list' lists it");
     else if (reported_count > 1)
-        complain("the profiles of %zu runs whose osprof was killed are kept; 'osprof recover' lists them",
+        complain("the profiles of %zu runs whose osprof was killed are kept; 'osprof save --list' lists them",
                  reported_count);
     if (removed_count == 1)
         complain("removed the profile of a run whose osprof was killed more than a week ago");
@@ -202,7 +204,10 @@ static int run_all(struct run *run) {
             run->status = outcome.status;
         if (!outcome.is_started)
             return -ENOEXEC;
-        run->runs_count += i >= options->warmup_count;
+        if (i >= options->warmup_count) {
+            run->runs_count++;
+            run_outcome_add_exit(&outcome, &run->exit);
+        }
         if (outcome.is_killed)
             break;
     }
@@ -276,6 +281,7 @@ static int run_mounted(struct run *run) {
     run_left_tell(&run->left, &run->user, &run->mounts, still_running);
     const struct run_shown shown = {.options = options,
                                     .run_count = run->runs_count,
+                                    .exit = run->exit,
                                     .attach = run->attach,
                                     .programs = programs,
                                     .neighbours = &run->neighbours,
@@ -330,15 +336,15 @@ static int open_target(struct run *run) {
     if (error)
         return error;
     if (options->other && options->repeat_count != 1)
-        return run_sets_open(&run->sets, options->profile, count);
-    return run_target_open(&run->target, "profile", options->profile, count, options->other ? VS_SIDES : 1,
+        return run_sets_open(&run->sets, options->output, count);
+    return run_target_open(&run->target, "profile", options->output, count, options->other ? VS_SIDES : 1,
                            options->layers.wanted != LAYER_FS);
 }
 
 /* Errors: reported to the user */
 static int open_user(struct run *run, bool wants_groups) {
     const struct run_options *options = run->options;
-    run->user.options = options->user;
+    run->user.options = options->recorded;
     run->user.options.session.labels = options->labels;
     run->user.as = &run->as;
     if (!wants_groups)
@@ -370,7 +376,7 @@ static int refuse_live_below_mounts(const struct run *run) {
 /* Errors: reported to the user */
 static int open_fs(struct run *run) {
     const struct run_options *options = run->options;
-    int error = check_device();
+    int error = check_device(options->layers.are_optional);
     if (error == 0)
         error = run_mounts_open(&run->mounts, options, !options->other);
     if (error == 0)
@@ -418,8 +424,8 @@ int run_command(const struct run_options *options) {
     struct run run = {.options = options,
                       .mounts = {.options = {.live_dir_fd = -1}},
                       .attach = run_report_attachable(&options->directories),
-                      .target = {.stream_fd = -1, .dir_fd = -1},
-                      .page = {.stream_fd = -1, .dir_fd = -1},
+                      .target = {.dir_fd = -1},
+                      .page = {.dir_fd = -1},
                       .kept = {.dir_fd = -1},
                       .sets = {.parent_fd = -1}};
     const struct option_list *directories = &options->directories;

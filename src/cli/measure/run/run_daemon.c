@@ -61,7 +61,7 @@ int run_osproffs_init(struct run_osproffs *ret_options, const char *given, const
     const char *program = getenv("OSPROFFS");
     struct run_osproffs options = {.given = given, .labels = labels, .live_dir_fd = -1};
     if (profile) {
-        complain("cannot take -o profile=%s: osprof run says where the profile goes: -p FILE", profile);
+        complain("cannot take --mount-option profile=%s: osprof run says where the profile goes: -o FILE", profile);
         return -EINVAL;
     }
     /* Beside this program, where both are installed; else in PATH. */
@@ -155,17 +155,12 @@ void run_daemon_finish(struct run_daemon *daemon) {
  * a read-only directory. */
 static void exec_osproffs(const struct run_daemon *daemon, const struct run_osproffs *options) {
     char lower[32];
-    char resolution[32];
     const char *lists[] = {geteuid() == 0 ? "rw,allow_other" : "rw",
-                           resolution, /* a later one counts */
-                           options->has_groups_unasked ? "by=file+directory+program" : NULL,
-                           options->given,
-                           options->labels,
-                           "profile=-"};
+                           options->has_groups_unasked ? "by=file+directory+program" : NULL, options->given,
+                           options->labels, "profile=-"};
     const char *arguments[2 * ARRAY_SIZE(lists) + 5] = {"osproffs", "-f"};
     size_t count = 2;
     snprintf(lower, sizeof(lower), "/proc/self/fd/%d", LOWER_FD);
-    snprintf(resolution, sizeof(resolution), "resolution=%u", RUN_RESOLUTION);
     for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
         if (!lists[i])
             continue;

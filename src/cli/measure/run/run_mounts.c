@@ -142,7 +142,8 @@ int run_mounts_open(struct run_mounts *ret_mounts, const struct run_options *opt
         return -ENOMEM;
     }
     open_outside(&mounts->outside);
-    int error = run_osproffs_init(&mounts->options, options->osproffs_options, options->osproffs_labels, wants_groups);
+    int error = run_osproffs_init(&mounts->options, options->osproffs_options, options->osproffs_labels,
+                                  wants_groups && options->recorded.has_groups_unasked);
     for (; mounts->count < directories->count && error == 0; mounts->count++) {
         mounts->by_depth[mounts->count] = &mounts->daemons[mounts->count];
         error = run_daemon_open(&mounts->daemons[mounts->count], directories->texts[mounts->count]);
@@ -318,7 +319,7 @@ int run_mounts_reset(struct run_mounts *mounts) {
         if (error == 0)
             continue;
         complain("cannot start the profile of %s afresh: %s%s", daemon->name, strerror(-error),
-                 error == -EROFS ? "; leave out -o ro" : "");
+                 error == -EROFS ? "; leave out --mount-option ro" : "");
         return error;
     }
     return 0;

@@ -22,35 +22,40 @@ struct run_layers {
     bool are_optional; /* layers that cannot be profiled are reported, and left out */
 };
 
-/* Of all layers that osprof run counts itself, unless -o resolution says otherwise: percentiles are within 19 %. */
+#define USER_DIRECTORIES_MAX 16 /* of the layer user: DIRECTORIES_MAX in interpose/common/scope.c */
+
+/* Of all layers that osprof run counts itself, unless --resolution says otherwise: percentiles are within 19 %. */
 #define RUN_RESOLUTION 4
 
-/* Options for osproffs that the layer user takes as well: its profile has the same resolution and groups. */
-struct user_options {
-    struct session_options session; /* without labels */
+/* What is recorded, at the layers user and fs. */
+struct recorded_options {
+    struct session_options session; /* groupings: of the layer user; without labels */
+    unsigned groupings_of_mounts;   /* as bits */
     bool has_groups_unasked;        /* the user has not mentioned groups */
     unsigned directory_depth;       /* 0: any */
+    struct option_list joints;      /* "OP:VALUE", of mounts */
 };
 
 struct run_options {
     const char *layer_list; /* NULL: not given */
     struct run_layers layers;
     struct option_list directories;
-    bool has_everything; /* of the layer user: other kinds of files count too */
-    struct option_list osproffs_lists;
-    struct user_options user;
-    char *osproffs_options; /* all of those, joined; NULL: none */
+    bool has_everything;            /* of the layer user: other kinds of files count too */
+    struct option_list mount_lists; /* further options of osproffs */
+    struct recorded_options recorded;
+    char *osproffs_options; /* all options of osproffs, as a list */
     struct option_list labels;
     char *osproffs_labels; /* all of those, as an option list of osproffs; NULL: none */
-    const char *profile;   /* NULL: not saved */
+    const char *output;    /* of the profile; NULL: it is only kept */
     const char *report;    /* the file of a page of HTML; NULL: none */
-    bool is_quiet;         /* no page on standard error */
+    bool is_quiet;         /* no summary on standard error */
+    bool json;             /* the profile as JSON on standard output, instead of the summary */
     bool is_verbose;       /* the whole page, and a page of each layer */
     bool charts;           /* on the page */
     unsigned warmup_count;
     unsigned repeat_count; /* 0: auto */
     unsigned most_count;   /* then */
-    unsigned most_seconds; /* then; 0: not given */
+    uint64_t for_ns;       /* then: no round begins after this time; 0: not given */
     unsigned fail_on;      /* of a comparison of several runs: VERDICT_ON_*; 0: not given */
     const char *other;     /* to compare with; NULL: none */
     const char *user_name; /* as whom the commands run; NULL: as osprof does */

@@ -56,51 +56,29 @@ static int open_file(struct run_target *target, const char *path) {
         return -ENOMEM;
     if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
         return negative_errno();
-    /* Existing files of another type are refused. */
     for (size_t i = 0; i < count + target->has_common && error == 0; i++) {
         CLEANUP_FREE char *file = i == count ? name_of(target, RUN_TARGET_COMMON, 0)
                                              : name_of(target, i / target->side_count, i % target->side_count);
-        error = file ? check_replaceable(target->dir_fd, file) : -ENOMEM;
+        error = file ? output_check_at(target->dir_fd, file) : -ENOMEM;
     }
     return error;
-}
-
-static int open_target(struct run_target *target, const char *given) {
-    struct stat attr;
-    if (target->count * target->side_count > 1)
-        return open_file(target, given);
-    if (may_be_planted(given))
-        return -EPERM;
-    if (stat(given, &attr) < 0)
-        return open_file(target, given);
-    if (S_ISDIR(attr.st_mode))
-        return -EISDIR;
-    if (S_ISREG(attr.st_mode)) {
-        CLEANUP_FREE char *existing = realpath(given, NULL); /* a symbolic link stays one */
-        return existing ? open_file(target, existing) : negative_errno();
-    }
-    /* A FIFO without a reader is an error now, not a wait; once it is open, writes may wait as usual. */
-    target->stream_fd = open(given, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    return target->stream_fd < 0 || fcntl(target->stream_fd, F_SETFL, 0) < 0 ? negative_errno() : 0;
 }
 
 int run_target_open(struct run_target *ret_target, const char *what, const char *given, size_t count, size_t side_count,
                     bool has_common) {
     *ret_target = (struct run_target){.what = what,
                                       .given = given,
-                                      .stream_fd = -1,
                                       .dir_fd = -1,
                                       .count = count,
                                       .side_count = side_count,
                                       .has_common = has_common && count > 1};
-    int error = given && !output_is_stdout(given) ? open_target(ret_target, given) : 0;
+    int error = given && !output_is_stdout(given) ? open_file(ret_target, given) : 0;
     if (error)
-        complain("cannot write %s %s: %s", what, given, replace_error_text(error));
+        complain("cannot write %s %s: %s", what, given, output_error_text(error));
     return error;
 }
 
 void run_target_finish(struct run_target *target) {
-    close_fd(&target->stream_fd);
     close_fd(&target->dir_fd);
     free(target->name);
 }
@@ -109,16 +87,15 @@ static int write_to_target(const struct run_target *target, size_t directory, si
                            const char *text, size_t size_bytes) {
     if (output_is_stdout(target->given))
         return write_all(STDOUT_FILENO, text, size_bytes);
-    if (target->stream_fd >= 0)
-        return write_all(target->stream_fd, text, size_bytes);
     CLEANUP_FREE char *name = name_of(target, directory, side);
-    return name ? replace_file(target->dir_fd, name, NULL, mode, text, size_bytes) : -ENOMEM;
+    return name ? output_write_at(target->dir_fd, name, mode, text, size_bytes) : -ENOMEM;
 }
 
 /* ---- Header ------------------------------------------------------------------------------------- */
 
 /* The command is one line, cut if it is too long; characters that a line cannot hold become question marks. */
-int run_report_describe(struct aggstats_profile *profile, const char *const *command, unsigned run_count) {
+int run_report_describe(struct aggstats_profile *profile, const char *const *command, unsigned run_count,
+                        const struct aggstats_exit *exit) {
     char text[COMMAND_BYTES_MAX] = "";
     size_t length = 0;
     for (const char *const *argument = command; *argument && length < COMMAND_BYTES_MAX - 1; argument++) {
@@ -130,15 +107,22 @@ int run_report_describe(struct aggstats_profile *profile, const char *const *com
     make_line(text);
     profile->has_runs = run_count > 1;
     profile->runs = run_count > 1 ? run_count : 0;
+    profile->has_exit = run_count > 0;
+    profile->exit = *exit;
     return aggstats_profile_add_label(profile, "command", text);
 }
 
 /* ---- Reporting ---------------------------------------------------------------------------------- */
 
-/* Reports that a profile could not be written, and prints it, if there was memory for its text. */
-static void run_report_not_written(const char *name, int error, const char *text) {
-    complain("cannot write profile %s: %s%s", name, strerror(-error), text ? "; it follows" : "");
-    if (text)
+/* Reports that a profile could not be written. If it is not kept either, it is printed, if there was memory for its text.
+ * kept_name: such as "@1"; NULL: it is not kept */
+static void report_not_written(const char *name, int error, const char *kept_name, const char *text) {
+    complain("cannot write profile %s: %s%s%s", name, output_error_text(error),
+             kept_name ? "; it is kept: osprof show "
+             : text    ? "; it follows"
+                       : "",
+             kept_name ? kept_name : "");
+    if (text && !kept_name)
         fputs(text, stderr);
 }
 
@@ -156,14 +140,16 @@ int run_report_open(FILE **ret_stream) {
     return 0;
 }
 
-static int save(const struct run_target *target, size_t directory, size_t side, const struct recording *recording) {
+/* kept_name: as for report_not_written() */
+static int save(const struct run_target *target, size_t directory, size_t side, const struct recording *recording,
+                const char *kept_name) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     int error = recording_format(recording, &text, &size_bytes);
     if (error == 0)
         error = write_to_target(target, directory, side, recording_mode(recording), text, size_bytes);
     if (error)
-        run_report_not_written(target->given, error, text);
+        report_not_written(target->given, error, kept_name, text);
     return error;
 }
 
@@ -171,7 +157,7 @@ int run_target_save(const struct run_target *target, size_t directory, size_t si
                     const struct aggstats_profile *profile) {
     struct aggstats_profile layers[] = {*profile};
     const struct recording recording = {.layers = layers, .count = 1};
-    return save(target, directory, side, &recording);
+    return save(target, directory, side, &recording, NULL);
 }
 
 int run_target_save_page(const struct run_target *target, const struct report *report, struct subject *subject) {
@@ -189,25 +175,34 @@ int run_target_save_page(const struct run_target *target, const struct report *r
         return error;
     error = write_to_target(target, 0, 0, subject->mode, page, size_bytes);
     if (error)
-        complain("cannot write page %s: %s", target->given, strerror(-error));
+        complain("cannot write page %s: %s", target->given, output_error_text(error));
     return error;
 }
 
-/* The argument with which osprof show finds the profile again: the file that was asked for, else what is kept. NULL:
- * there is none.
+/* The name of the kept result, "@1" or "@1.2"; NULL: it is not kept. Owner: the caller frees it */
+static char *kept_name_of(const struct run_target *target, size_t directory, const struct kept *kept) {
+    char *name = NULL;
+    if (kept->error || !kept->stamp[0])
+        return NULL;
+    if (target->count == 1 || directory == RUN_TARGET_COMMON)
+        return strdup("@1");
+    return asprintf(&name, "@1.%zu", directory + 1) < 0 ? NULL : name;
+}
+
+/* The argument with which osprof show finds the profile again: the file that was asked for, if it was written, else what
+ * is kept; "": the last result. NULL: there is none.
  * Owner:   the caller frees it */
-static char *name_again(const struct run_target *target, size_t directory, const struct kept *kept) {
+static char *name_again(const struct run_target *target, size_t directory, const struct kept *kept, bool is_written) {
     char *name = NULL;
     const char *given = target->given ? target->given : "";
     const char *slash = strrchr(given, '/');
-    CLEANUP_FREE char *file = target->name ? name_of(target, directory, 0) : NULL;
+    CLEANUP_FREE char *file = target->name && is_written ? name_of(target, directory, 0) : NULL;
     if (file && asprintf(&name, "%.*s%s", slash ? (int)(slash + 1 - given) : 0, given, file) >= 0)
         return name;
-    if (file || kept->error || !kept->stamp[0])
-        return NULL;
-    if (target->count == 1 || directory == RUN_TARGET_COMMON)
-        return strdup("");
-    return asprintf(&name, "@1.%zu", directory + 1) < 0 ? NULL : name;
+    name = file ? NULL : kept_name_of(target, directory, kept);
+    if (name && strcmp(name, "@1") == 0)
+        name[0] = '\0';
+    return name;
 }
 
 /* Of each page: so that all of them, each after an empty line, are on one screen, with a line about what is on none. 0:
@@ -266,16 +261,18 @@ static int show(const struct run_mounts *mounts, size_t directory, const struct 
         .joint = layer->joint_count > 0 && is_of_mount,
         .lines_max = lines_of_page(mounts, shown),
         .group_rows_max = GROUP_ROWS_MAX,
-        .how_all_groups = how_all ? how_all : "-p FILE keeps them",
+        .how_all_groups = how_all ? how_all : "-o FILE keeps them",
         .source = {.profile = again,
                    .layer = is_only ? NULL : name,
                    .is_run = true,
                    .has_groups_unasked =
-                       is_of_mount ? mounts->options.has_groups_unasked : shown->options->user.has_groups_unasked,
+                       is_of_mount ? mounts->options.has_groups_unasked : shown->options->recorded.has_groups_unasked,
+                   .has_groups_asked = !shown->options->recorded.has_groups_unasked,
                    .directory = is_of_mount                          ? mounts->daemons[directory].name
                                 : is_only && directories->count == 1 ? directories->texts[0]
                                                                      : NULL,
                    .has_mount = is_of_mount,
+                   .can_see_faults = collector_counts(COLLECTOR_FAULTS),
                    .attach = attach},
     };
     int error = run_report_open(&options.stream);
@@ -295,7 +292,7 @@ static void show_layers(const struct run_mounts *mounts, size_t directory, const
     FILE *stream;
     int error = are_several ? run_report_open(&stream) : 0;
     if (are_several && error == 0) {
-        const struct screen screen = screen_of(stream, 0, false);
+        const struct screen screen = screen_of(stream);
         error = layers_page_print(&page, &screen);
         if (fclose(stream) != 0 && error == 0)
             error = negative_errno();
@@ -332,7 +329,7 @@ static int report_layers(struct run_mounts *mounts, struct recording *layers, co
     size_t size_bytes = 0;
     int error = 0;
     for (size_t i = 0; i < layers->count && error == 0; i++) {
-        error = run_report_describe(&layers->layers[i], shown->options->command, shown->run_count);
+        error = run_report_describe(&layers->layers[i], shown->options->command, shown->run_count, &shown->exit);
         if (error == 0 && shown->still_running[0])
             error = aggstats_profile_add_label(&layers->layers[i], "still_running", shown->still_running);
         else if (error == 0) /* what is left may be what is at the disk */
@@ -347,21 +344,28 @@ static int report_layers(struct run_mounts *mounts, struct recording *layers, co
         kept->error = format_error;
     else
         kept_save(kept, target->count == 1 || directory == RUN_TARGET_COMMON ? 0 : directory + 1, text, size_bytes);
+    CLEANUP_FREE char *kept_name = kept_name_of(target, directory, kept);
     if (target->given)
-        error = save(target, directory, 0, layers);
-    CLEANUP_FREE char *again = name_again(target, directory, kept);
-    if (!shown->options->is_quiet &&
-        (directory == RUN_TARGET_COMMON || directory < PAGES_MAX || shown->options->is_verbose))
+        error = save(target, directory, 0, layers, kept_name);
+    CLEANUP_FREE char *again = name_again(target, directory, kept, error == 0);
+    if (shown->options->json) {
+        const int json_error =
+            layers->count > 1 ? layers_page_write_json(layers, stdout) : advice_json_write(&layers->layers[0], stdout);
+        if (json_error)
+            run_report_not_shown("JSON", json_error);
+        error = error ? error : json_error;
+    } else if (!shown->options->is_quiet &&
+               (directory == RUN_TARGET_COMMON || directory < PAGES_MAX || shown->options->is_verbose))
         show_layers(mounts, directory, shown, layers, again);
     return error;
 }
 
 /* The page about all layers. */
 static int save_page(const struct run_target *page, const struct recording *layers, const struct run_target *target,
-                     const struct kept *kept) {
+                     const struct kept *kept, bool is_written) {
     const struct input input = {.profile = layers->count == 1 ? layers->layers[0] : (struct aggstats_profile){0},
                                 .layers = layers->count == 1 ? (struct recording){0} : *layers};
-    CLEANUP_FREE char *name = name_again(target, 0, kept);
+    CLEANUP_FREE char *name = name_again(target, 0, kept, is_written);
     char *const names[] = {name};
     struct subject subject = {.count = 0};
     struct report_again again;
@@ -386,7 +390,7 @@ int run_report(struct run_mounts *mounts, struct recording *layers, const struct
     int first_error = mounts->count == 1 ? take_mount(mounts, 0, &shown->programs, layers) : 0;
     int error = report_layers(mounts, layers, target, kept, is_one ? 0 : RUN_TARGET_COMMON, shown);
     first_error = first_error ? first_error : error;
-    error = save_page(page, layers, target, kept);
+    error = save_page(page, layers, target, kept, error == 0);
     first_error = first_error ? first_error : error;
     for (size_t i = 0; !is_one && i < mounts->count; i++) { /* independently of the others */
         struct recording of_mount = {.layers = NULL};
@@ -399,7 +403,7 @@ int run_report(struct run_mounts *mounts, struct recording *layers, const struct
     if (mounts->count <= PAGES_MAX || shown->options->is_verbose || shown->options->is_quiet)
         return first_error;
     const size_t count = mounts->count - PAGES_MAX; /* those on no page */
-    CLEANUP_FREE char *again = name_again(target, PAGES_MAX, kept);
+    CLEANUP_FREE char *again = name_again(target, PAGES_MAX, kept, first_error == 0);
     if (again)
         complain("%zu more director%s: 'osprof show %s'%s", count, count == 1 ? "y" : "ies", again,
                  count == 1 ? "" : " and so on");
@@ -491,7 +495,7 @@ int run_sets_save(const struct run_sets *sets, size_t directory, size_t side, si
         err = replace_file(sets->fds[directory], name, NULL, output_mode(profile), text, size_bytes);
     if (err) {
         shown = path_join(sets->given, name);
-        run_report_not_written(shown ? shown : name, err, text);
+        report_not_written(shown ? shown : name, err, NULL, text);
     }
     return err;
 }

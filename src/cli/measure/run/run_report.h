@@ -25,7 +25,6 @@ const char *run_report_attachable(const struct option_list *directories);
 struct run_target {
     const char *what;  /* "profile" or "page", for messages */
     const char *given; /* NULL: nowhere; "-": standard output */
-    int stream_fd;     /* a device or a pipe; -1: a file */
     int dir_fd;
     char *name;
     size_t count;      /* of directories; if there are several, FILE.1, FILE.2 and so on */
@@ -49,8 +48,9 @@ int run_target_save(const struct run_target *target, size_t directory, size_t si
  * Errors:  reported to the user */
 int run_target_save_page(const struct run_target *target, const struct report *report, struct subject *subject);
 
-/* Adds header lines: the command, and how many runs were counted if not one. Errors: -ENOMEM */
-int run_report_describe(struct aggstats_profile *profile, const char *const *command, unsigned run_count);
+/* Adds header lines: the command, how many runs were counted if not one, and how they ended. Errors: -ENOMEM */
+int run_report_describe(struct aggstats_profile *profile, const char *const *command, unsigned run_count,
+                        const struct aggstats_exit *exit);
 
 /* A page on standard error, buffered, unlike that itself; it begins with an empty line.
  * Owner:   the caller closes *ret_stream
@@ -71,8 +71,9 @@ struct run_programs {
 /* What was run, and how its profiles are shown. */
 struct run_shown {
     const struct run_options *options;
-    unsigned run_count; /* how many runs were counted */
-    const char *attach; /* a directory, see run_report_attachable() */
+    unsigned run_count;        /* how many runs were counted */
+    struct aggstats_exit exit; /* how they ended */
+    const char *attach;        /* a directory, see run_report_attachable() */
     struct run_programs programs;
     const struct run_neighbours *neighbours;
     const char *still_running; /* the processes that the command has left behind; "": none */

@@ -48,7 +48,7 @@ struct run_times {
 };
 
 struct run_user {
-    struct user_options options;
+    struct recorded_options options;
     const struct run_identity *as; /* Owner: the caller */
     struct run_groups groups;
     struct session session;              /* without a recorder the command runs without a profile */

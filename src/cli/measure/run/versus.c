@@ -25,6 +25,7 @@
 struct versus_side {
     struct aggstats_profile *runs; /* [rounds that count][count_of()] */
     struct aggstats_profile *last; /* of the latest run: [count_of()] */
+    struct aggstats_exit exit;     /* of that run */
     int status;                    /* of the first run that failed, unless that ended the runs */
 };
 
@@ -170,6 +171,8 @@ static int make_round(struct versus *it) {
         } else if (must_stop(&outcome, which)) {
             it->stop_status = outcome.status;
         }
+        side->exit = (struct aggstats_exit){0};
+        run_outcome_add_exit(&outcome, &side->exit);
         if (side->status == 0 && !it->stop_status)
             side->status = outcome.status;
         const bool counts = outcome.is_started && (!outcome.is_killed || is_single);
@@ -191,7 +194,8 @@ static int count_round(struct versus *it) {
         struct versus_side *side = &it->sides[which];
         int error = 0;
         for (size_t i = 0; i < count && !error; i++)
-            error = run_report_describe(&side->last[i], which == VS_A ? other : it->vs->options->command, 1);
+            error =
+                run_report_describe(&side->last[i], which == VS_A ? other : it->vs->options->command, 1, &side->exit);
         for (size_t i = 0; it->vs->sets->given && i < count && !error; i++) {
             const int set_error = run_sets_save(it->vs->sets, i, which, it->rounds_count + 1, &side->last[i]);
             save_error = save_error ? save_error : set_error;
@@ -268,22 +272,18 @@ static int take_look(struct versus *it) {
         verdict_finish(&result);
     }
     if (undecided > 0)
-        complain("after %zu rounds %zu of %zu operations are not decided", it->rounds_count, undecided, of_ops);
+        complain("after %zu rounds %zu of %zu operations are inconclusive", it->rounds_count, undecided, of_ops);
     else if (has_common)
-        complain("after %zu rounds it is not decided whether everything has changed together", it->rounds_count);
+        complain("after %zu rounds it is inconclusive whether everything has changed together", it->rounds_count);
     else
-        complain("after %zu rounds all operations are decided", it->rounds_count);
+        complain("after %zu rounds no operation is inconclusive", it->rounds_count);
     const bool is_decided = undecided == 0 && !has_common;
     it->next_look = is_decided ? 0 : next_look((unsigned)it->rounds_count, it->vs->options->most_count);
     return 0;
 }
 
-static time_t now_s(void) {
-    return read_clock_ns(CLOCK_MONOTONIC) / NS_PER_S;
-}
-
 /* With --repeat auto, says why no more rounds are made. */
-static bool are_done(const struct versus *it, time_t start_s) {
+static bool are_done(const struct versus *it, int64_t start_ns) {
     const struct run_vs *vs = it->vs;
     if (!is_auto(it))
         return it->rounds_count == vs->options->repeat_count;
@@ -291,19 +291,19 @@ static bool are_done(const struct versus *it, time_t start_s) {
         return true;
     if (it->rounds_count == vs->options->most_count)
         complain("no more rounds than %u (--max-repeat)", vs->options->most_count);
-    else if (vs->options->most_seconds > 0 && now_s() - start_s >= (time_t)vs->options->most_seconds)
-        complain("no more rounds than %zu: the time is up (--max-time)", it->rounds_count);
+    else if (vs->options->for_ns > 0 && read_clock_ns(CLOCK_MONOTONIC) - start_ns >= (int64_t)vs->options->for_ns)
+        complain("no more rounds than %zu: the time is up (--for)", it->rounds_count);
     else
         return false;
     return true;
 }
 
 static int make_rounds(struct versus *it) {
-    const time_t start_s = now_s();
+    const int64_t start_ns = read_clock_ns(CLOCK_MONOTONIC);
     int error = 0;
     for (unsigned i = 0; i < it->vs->options->warmup_count && !error && !it->stop_status; i++)
         error = make_round(it);
-    while (!error && !it->stop_status && !are_done(it, start_s)) {
+    while (!error && !it->stop_status && !are_done(it, start_ns)) {
         error = make_round(it);
         if (!error)
             error = count_round(it);
@@ -327,7 +327,7 @@ static void print_page(const struct versus *it, size_t directory, const struct c
         run_report_not_shown("comparison", error);
         return;
     }
-    const struct screen screen = screen_of(stream, 0, false);
+    const struct screen screen = screen_of(stream);
     if (mounts->count > 1) {
         screen_print_key(&screen, "directory");
         screen_print_untrusted(&screen, INK_PLAIN, mounts->daemons[directory].name);

@@ -37,8 +37,8 @@ void calibration_file_close(struct calibration_file *file) {
 
 static int complain_unusable(const char *path, int error, const struct aggstats_parse_error *why) {
     if (error == -EBADMSG)
-        complain("%s is not a calibration: line %zu: %s; remove it, then 'osprof calibrate' makes a new one", path,
-                 why->line, why->message);
+        complain("%s is not a calibration: line %zu: %s; remove it, then 'osprof doctor --calibrate' makes a new one",
+                 path, why->line, why->message);
     else
         complain("cannot read calibration %s: %s", path, strerror(-error));
     return error;
@@ -142,8 +142,9 @@ static bool find_for_profile(const struct aggstats_profile *profile, struct cali
         return true;
     }
     if (strcmp(calibration.host, host) != 0)
-        complain("no labels: %s was taken on another host, not on %s; 'osprof calibrate' there makes a new one",
-                 file.path, host);
+        complain(
+            "no labels: %s was taken on another host, not on %s; 'osprof doctor --calibrate' there makes a new one",
+            file.path, host);
     else
         complain("no labels: %s was taken with a clock of %.3f MHz, the profile with one of %.3f MHz", file.path,
                  (double)calibration.clock.frequency_hz / 1e6, (double)clock->frequency_hz / 1e6);

@@ -12,6 +12,7 @@ struct calibration {
     struct aggstats_clock clock;  /* distinguishes the machine from others of its name */
     struct characteristic *times; /* in the order of their kinds, then by place */
     size_t count;
+    bool is_off; /* the user wants no names of peaks, not even those that need no times */
 };
 
 void calibration_finish(struct calibration *calibration);

@@ -9,6 +9,7 @@
 #include "correlate.h"
 #include "input.h"
 #include "json_writer.h"
+#include "kept.h"
 #include "name_set.h"
 #include "option_table.h"
 #include "output.h"
@@ -24,13 +25,11 @@ struct options {
     bool verbose;
     bool json;
     bool quiet;
-    bool ascii;
     bool no_labels;
     bool brief;
     bool markdown;
     double at_least_percent;
     unsigned fail_on;   /* VERDICT_ON_* */
-    unsigned width;     /* columns; 0: those of the terminal */
     const char *method; /* its name */
     const char *layer;
     const char *report; /* the file of a page; NULL: none */
@@ -61,10 +60,10 @@ static int write_report(const struct options *options, const struct report *with
 /* Prints the comparison, and writes the page. a, b: as they were read */
 static enum status compare_loaded(const struct options *options, const struct aggstats_profile *a,
                                   const struct aggstats_profile *b, struct subject *subject) {
-    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
+    const struct screen screen = screen_of_stdout();
     struct compare_result result = {0};
-    struct calibration a_times = {0};
-    struct calibration b_times = {0};
+    struct calibration a_times = {.is_off = options->no_labels};
+    struct calibration b_times = {.is_off = options->no_labels};
     struct report_again again;
     const struct comparison comparison = {
         .result = &result,
@@ -193,14 +192,14 @@ static void print_correlations_json(const struct correlations *correlations, con
 }
 
 static enum status correlate(const struct options *options) {
-    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
+    const struct screen screen = screen_of_stdout();
     struct input input;
     struct correlations correlations = {0};
     struct input_layer layer = {.name = options->layer};
     if (input_load(options->names[0], &layer, &input) != 0)
         return STATUS_TROUBLE;
     int error = correlate_profile(&input.profile, &correlations);
-    enum status status = correlations.count > 0 ? STATUS_OK : STATUS_NOT_SO;
+    enum status status = correlations.count > 0 ? STATUS_NOT_SO : STATUS_OK; /* as if they differ */
     if (error) {
         complain("cannot look for correlations in %s: %s", options->names[0], strerror(-error));
         status = STATUS_TROUBLE;
@@ -247,8 +246,6 @@ static const struct option_row rows[] = {
      INTO(FLAG, struct options, verbose)},
     {.name = "json", .help = "the whole comparison as JSON", INTO(FLAG, struct options, json)},
     {.name = "quiet", .letter = 'q', .help = "print nothing: the exit status tells", INTO(FLAG, struct options, quiet)},
-    ROW_ASCII(struct options, ascii),
-    ROW_WIDTH(struct options, width),
     ROW_NO_LABELS(struct options, no_labels),
     {.name = "within",
      .help = "compare the operations of A with each other: which have equally many calls",
@@ -260,9 +257,10 @@ static const struct option_row rows[] = {
      .max = 1000,
      .help = "changes within P percent are none, {}; default: 10",
      INTO(NUMBER, struct options, at_least_percent)},
-    ROW_FAIL_ON(parse_fail_on, "what makes the exit status 1, several with commas between: change, any that is sure; "
-                               "slower; calls, more of them; total, more time in all calls; elapsed, a longer run; "
-                               "default: change"),
+    ROW_FAIL_ON(parse_fail_on,
+                "what makes the exit status 1, several with commas between: change, any that is significant; "
+                "slower; calls, more of them; total, more time in all calls; elapsed, a longer run; "
+                "default: change"),
     {.name = "brief", .help = "one line for each operation", INTO(FLAG, struct options, brief)},
     {.name = "markdown", .help = "as a table in Markdown", INTO(FLAG, struct options, markdown)},
     {.kind = OPTION_HEADING,
@@ -312,12 +310,15 @@ static enum status check_options(const struct command *command, const struct opt
     const char *only_of_sets = options_given(arguments, of_sets);
     if (only_of_sets)
         return usage_error(command, "--%s goes with sets of runs, as in A1 A2 -- B1 B2", only_of_sets);
-    if (options->json && options_given(arguments, "quiet ascii no-labels width"))
-        return usage_error(command, "--quiet, --ascii, --no-labels and --width do not go with --json");
+    if (options->json && options_given(arguments, "quiet ascii color no-labels width"))
+        return usage_error(command, "--quiet, --ascii, --color, --no-labels and --width do not go with --json");
     if (options->within && of_two)
         return usage_error(command, "--%s does not go with --within, which looks at one profile", of_two);
     if (options->within && arguments->rest_count != 1)
         return usage_error(command, "--within takes one profile, not %d", arguments->rest_count);
+    if (!options->within && arguments->rest_count == 1 && kept_is_name(arguments->rest[0]))
+        return usage_error(command, "%s is compared with what? Name a second profile, as in osprof compare @2 @1",
+                           arguments->rest[0]);
     if (!options->within && arguments->rest_count == 1 && access(arguments->rest[0], F_OK) < 0) {
         complain("cannot open %s: %s; two profiles are expected, two sets of them with -- between, or a directory that "
                  "'osprof run --vs' has kept runs in",
@@ -346,7 +347,7 @@ static enum status check_set_options(const struct command *command, const struct
 /* directory: with runs; else a are arguments for A, followed by b_count for B */
 static enum status compare_two_sets(const struct command *command, const struct options *options,
                                     const struct arguments *a, int b_count, const char *directory) {
-    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
+    const struct screen screen = screen_of_stdout();
     struct subject subject = {.count = 0};
     const struct compare_sets sets = {
         .directory = directory,
@@ -426,13 +427,14 @@ static enum status run_compare(const struct command *command, int argc, char **a
 
 const struct command command_compare = {
     .name = "compare",
-    .summary = "tells which operations differ between two profiles, or two sets of runs, and how",
+    .summary = "tells which operations differ between profiles, and how much",
     .help =
         "Tells which operations differ between A and B, profiles as for 'osprof show', of any clock rate and "
         "resolution; without them between the last two results of 'osprof run', @2 and @1. With several runs on each "
         "side it tells noise from change.",
     .notes = "@FILE stands for the names in a file, one a line. Exit status: 0 if B is like A, 1 if some operation "
-             "differs, 2 for trouble; with --within 1 if no operations belong together.",
+             "differs, or with --within if some belong together, 2 for trouble.",
     .options = rows,
+    .common = COMMON_SCREEN | COMMON_FORCE,
     .run = run_compare,
 };

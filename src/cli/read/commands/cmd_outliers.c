@@ -16,15 +16,15 @@
 
 #define CONTROL_NAME ".osprof" /* the default of osproffs */
 #define JSON_VERSION 1
-#define LIMIT_TOLD 2.0  /* so many times the factor that was asked for cannot be found: it is mentioned */
-#define COMMON_TOLD 1.2 /* smaller common factors are not mentioned */
+#define LIMIT_TOLD 2.0     /* so many times the factor that was asked for cannot be found: it is mentioned */
+#define LIMIT_TOO_FEW 1000 /* from this factor on: no outlier of practice is found */
+#define COMMON_TOLD 1.2    /* smaller common factors are not mentioned */
 
 struct outliers_options {
     const char *layer; /* NULL: all */
     const char *by;
     double factor_min;
     bool json;
-    bool ascii;
 };
 
 /* The state of one run. */
@@ -156,7 +156,7 @@ static void put_outlier(struct sheet *sheet, const struct outliers_options *opti
     if (result->group_count > 1 && outlier->layer[0])
         str_addf(&text, ", layer %s", outlier->layer);
     if (options->by)
-        str_addf(&text, ", %s %s", options->by, outlier->value[0] ? outlier->value : "not told");
+        str_addf(&text, ", %s %s", options->by, outlier->value[0] ? outlier->value : "unknown");
     str_add(&text, ")");
     if (outlier->common_factor > COMMON_TOLD || outlier->common_factor < 1 / COMMON_TOLD) {
         str_add(&text, "; all its operations ");
@@ -169,7 +169,7 @@ static void put_outlier(struct sheet *sheet, const struct outliers_options *opti
 /* A line for each outlier, the clearest first, then one for each profile that is slow or fast as a whole. Few profiles, or
  * such that vary, leave much undetected: that is said before. */
 static void print_result(const struct outliers_options *options, const struct outliers_result *result) {
-    const struct screen screen = screen_of_stdout(0, options->ascii);
+    const struct screen screen = screen_of_stdout();
     CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, 1);
     sheet_entry(&sheet, FORM_KEYED, "judged", "%s operations of %s profiles", units_count(result->judged_count).text,
                 units_count(result->judged_profile_count).text);
@@ -177,7 +177,9 @@ static void print_result(const struct outliers_options *options, const struct ou
         sheet_span(&sheet, INK_PLAIN, " of %s; the others have fewer than %d peers",
                    units_count(result->profile_count).text, OUTLIERS_PROFILES_MIN - 1);
     sheet_entry(&sheet, FORM_KEYED, "outliers", "%s", units_count(result->found_count).text);
-    if (result->least_factor >= LIMIT_TOLD * options->factor_min)
+    if (result->least_factor >= LIMIT_TOO_FEW)
+        sheet_entry(&sheet, FORM_KEYED, "limit", "too few profiles, or too different ones, to find any outlier");
+    else if (result->least_factor >= LIMIT_TOLD * options->factor_min)
         sheet_entry(&sheet, FORM_KEYED, "limit",
                     "with so few profiles, or such different ones, only latencies that differ by a factor of %s or "
                     "more are found",
@@ -269,8 +271,9 @@ static enum status judge(const struct outliers_run *run) {
     }
     enum status status = result.found_count > 0 ? STATUS_NOT_SO : STATUS_OK;
     if (result.judged_profile_count == 0) {
-        complain("cannot judge the profiles: %zu are too few; an operation is judged that is in %d of one layer%s",
-                 result.profile_count, OUTLIERS_PROFILES_MIN, options->by ? " and one value of --by" : "");
+        complain("cannot judge %zu profile%s: at least %d of one layer%s with the same operation are needed",
+                 result.profile_count, result.profile_count == 1 ? "" : "s", OUTLIERS_PROFILES_MIN,
+                 options->by ? " and one value of --by" : "");
         status = STATUS_TROUBLE;
     } else if (options->json) {
         print_json(options, &result);
@@ -298,7 +301,6 @@ static const struct option_row rows[] = {
      INTO(NUMBER, struct outliers_options, factor_min)},
     ROW_LAYER_OF_ALL(struct outliers_options, layer),
     {.name = "json", .help = "print JSON", INTO(FLAG, struct outliers_options, json)},
-    ROW_ASCII(struct outliers_options, ascii),
     ROW_PROFILE_ARGUMENTS("PROFILE..."),
     {.kind = OPTION_END},
 };
@@ -341,5 +343,6 @@ const struct command command_outliers = {
             "Layers are judged apart.",
     .notes = "Exit status: 0 there are no outliers; 1 there are some; 2 trouble, also with one PROFILE of many.",
     .options = rows,
+    .common = COMMON_SCREEN | COMMON_QUIET,
     .run = run_outliers,
 };

@@ -3,18 +3,24 @@
 #include <string.h>
 
 #include "base.h"
+#include "check_profiles.h"
 #include "command.h"
 #include "daemon_watch.h"
 #include "figures.h"
 #include "groups.h"
 #include "input.h"
+#include "json_writer.h"
 #include "kept.h"
+#include "layers.h"
 #include "layers_page.h"
 #include "option_table.h"
 #include "output.h"
 #include "screen.h"
 #include "show.h"
 #include "views.h"
+
+#define QUANTUM_MIN_NS UINT64_C(1000)
+#define QUANTUM_MAX_NS UINT64_C(3600000000000)
 
 struct show_command {
     const char *view_name;   /* for other programs; NULL: for people */
@@ -23,7 +29,9 @@ struct show_command {
     const char *of;          /* calls of this group only; NULL: all */
     const char *layer;       /* of a recording; NULL: see input_choose() */
     bool lists;              /* what is kept, and shows nothing */
-    bool shows_layers;       /* all layers of a recording, unless an option needs a single one */
+    bool checks;             /* whether numbers are consistent, and shows nothing else */
+    struct check_options check;
+    bool shows_layers; /* all layers of a recording, unless an option needs a single one */
     const char *profile;
     char warning[DAEMON_TEXT_SIZE]; /* the page's */
     struct show_options page;
@@ -44,17 +52,23 @@ static enum status report_no_groups(const struct show_command *options, const st
         return STATUS_OK;
     for (size_t i = 0; i < profile->op_count; i++)
         any_has_ended |= figures_finished(&profile->ops[i], profile->resolution) > 0;
-    if (!any_has_ended)
+    const bool is_of_other = input->has_owner && input->owner != geteuid() && geteuid() != 0;
+    if (is_of_other && (strcmp(wanted, "file") == 0 || strcmp(wanted, "directory") == 0))
+        complain("no calls by %s in %s: only the user who mounted it, and root, may see names of files", wanted,
+                 options->profile);
+    else if (!any_has_ended)
         complain("no calls by %s in %s: no call has ended in its time", wanted, options->profile);
     else if (input->is_live)
         complain("no calls by %s in %s; live files have none", wanted, options->profile);
+    else if (strcmp(layers_name(profile), "fuse") == 0)
+        complain("no calls by %s in %s; requests that the kernel reports tell no callers and no files", wanted,
+                 options->profile);
     else if (aggstats_profile_label(profile, "attached"))
         complain("no calls by %s in %s; osprof attach --by %s records them", wanted, options->profile, wanted);
     else
-        complain(
-            "no calls by %s in %s; osproffs -o by=%s records them, 'osprof groups MOUNT %s' from now on; what recover "
-            "saves has none",
-            wanted, options->profile, wanted, wanted);
+        complain("no calls by %s in %s; osproffs -o by=%s records them, 'osprof ctl MOUNT groups %s' from now on; live "
+                 "files have none",
+                 wanted, options->profile, wanted, wanted);
     return STATUS_NOT_SO;
 }
 
@@ -155,6 +169,11 @@ static enum status show_view(const struct show_command *options, const struct in
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
+static const char *parse_quantum(const char *text, uint64_t *ret_ns) {
+    return time_parse(text, QUANTUM_MIN_NS, QUANTUM_MAX_NS, ret_ns) ? NULL
+                                                                    : "must be a time from 1us to 1h, such as 4ms";
+}
+
 static const struct option_row rows[] = {
     ROW_OP(struct show_command, page.ops),
     {.name = "charts",
@@ -181,11 +200,33 @@ static const struct option_row rows[] = {
     {.name = "explain",
      .help = "why peaks are said to be what they may be, or why nothing is said of them",
      INTO(FLAG, struct show_command, page.explain)},
-    ROW_ASCII(struct show_command, page.ascii),
-    ROW_WIDTH(struct show_command, page.width),
     {.name = "list",
      .help = "only list the results that 'osprof run' has kept: @1 and so on, when, of which command",
      INTO(FLAG, struct show_command, lists)},
+    {.kind = OPTION_HEADING, .help = "Instead of a summary:"},
+    {.name = "check",
+     .help =
+         "only test whether the numbers of PROFILEs are consistent: the calls in buckets and those in flight must be "
+         "all calls, and totals must be possible for the buckets; exit status 1: one is not",
+     INTO(FLAG, struct show_command, checks)},
+    {.name = "preemption",
+     .help =
+         "with --check: estimate also how many calls took longer because the scheduler gave their CPU to others, and "
+         "in which buckets those are; at most, as if all latency were CPU time",
+     INTO(FLAG, struct show_command, check.preemption)},
+    {.name = "quantum",
+     .metavar = "TIME",
+     .help =
+         "for how long a thread has the CPU, such as 4ms; default: as 'osprof doctor --calibrate' measured it on the "
+         "profile's host",
+     .parse_time = parse_quantum,
+     INTO(TIME, struct show_command, check.quantum_ns)},
+    {.name = "threads",
+     .metavar = "N",
+     .min = 2,
+     .max = 100000,
+     .help = "threads that want each CPU, {}; default: 2",
+     INTO(UNSIGNED, struct show_command, check.threads)},
     {.kind = OPTION_HEADING, .help = "For other programs, see osprof(5):"},
     {.name = "json", .help = "JSON", INTO(VARIANT, struct show_command, view_name)},
     {.name = "csv",
@@ -195,7 +236,7 @@ static const struct option_row rows[] = {
     {.name = "protobuf",
      .help = "Prometheus metrics as protobuf, with native histograms",
      INTO(VARIANT, struct show_command, view_name)},
-    ROW_PROFILE_ARGUMENTS("[PROFILE]"),
+    ROW_PROFILE_ARGUMENTS("[PROFILE]\n       osprof show --check [OPTION]... [PROFILE]..."),
     {.kind = OPTION_END},
 };
 
@@ -203,17 +244,31 @@ static enum status check_options(const struct command *command, const struct sho
                                  const struct arguments *arguments) {
     if (options->view == &view_protobuf && !require_part(PART_PROTOBUF, "write protobuf"))
         return STATUS_TROUBLE;
-    if (options->view && options_given(arguments, "ascii buckets charts explain joint no-labels width"))
+    if (options->view && options_given(arguments, "ascii buckets charts color explain joint no-labels width"))
         return usage_error(
-            command, "--ascii, --buckets, --charts, --explain, --joint, --no-labels and --width do not go with --%s",
+            command,
+            "--ascii, --buckets, --charts, --color, --explain, --joint, --no-labels and --width do not go with --%s",
             options->view->name);
     if (options->view && options->by && !options->of)
         return usage_error(command, "--by prints a table, and does not go with --%s without --of", options->view->name);
     if (options->by && !options->of && options_given(arguments, "joint charts buckets no-labels explain"))
         return usage_error(command,
                            "--by prints a table: leave out --joint, --charts, --buckets, --no-labels and --explain");
-    if (options->lists && (arguments->rest_count > 0 || __builtin_popcountll(arguments->given) > 1))
-        return usage_error(command, "--list shows no profile: it goes alone");
+    if (options->lists && (arguments->rest_count > 0 ||
+                           options_given(arguments, "op charts buckets joint by of layer no-labels explain csv metrics "
+                                                    "protobuf")))
+        return usage_error(command, "--list shows no profile: it goes alone, or with --json");
+    const char *of_check = options->checks ? NULL : options_given(arguments, "preemption quantum threads");
+    if (of_check)
+        return usage_error(command, "--%s goes with --check", of_check);
+    if (options_given(arguments, "quantum threads") && !options->check.preemption)
+        return usage_error(command, "--quantum and --threads go with --check --preemption");
+    if (options->checks) {
+        const char *other =
+            options_given(arguments, "op charts buckets joint by of no-labels explain list json csv metrics "
+                                     "protobuf");
+        return other ? usage_error(command, "--check shows nothing else: leave out --%s", other) : STATUS_OK;
+    }
     if (options->page.explain && options->page.no_labels)
         return usage_error(command, "--explain is about the names of peaks, and --no-labels leaves them out");
     if (options->of && options->page.joint)
@@ -244,7 +299,7 @@ static enum status show_layer(struct show_command *options, struct input *input)
 
 /* The page of all layers of a recording, or of one. */
 static enum status show(struct show_command *options) {
-    const struct screen screen = screen_of(options->page.stream, (int)options->page.width, options->page.ascii);
+    const struct screen screen = screen_of(options->page.stream);
     const bool is_whole = options->page.joint || options->by || options->of;
     CLEANUP_FREE char *live_path = NULL;
     enum status status = STATUS_OK;
@@ -275,14 +330,20 @@ static enum status show(struct show_command *options) {
     return status;
 }
 
-/* The results that osprof run has kept, a line each. */
-static enum status list_kept(void) {
-    const struct screen screen = screen_of_stdout(0, false);
+/* The results that are kept, a line each, or as JSON after docs/lists.schema.json. */
+static enum status list_kept(bool has_json) {
+    const struct screen screen = screen_of_stdout();
     CLEANUP_FREE struct kept_entry *entries = NULL;
     size_t count = 0;
     if (kept_list(&entries, &count) != 0)
         return STATUS_TROUBLE;
     enum status status = STATUS_OK;
+    struct json_writer writer = {.stream = stdout};
+    if (has_json) {
+        json_begin(&writer, NULL, '{');
+        json_count(&writer, "version", 1);
+        json_begin(&writer, "results", '[');
+    }
     input_tell_kept(false);
     for (size_t i = 0; i < count; i++) {
         const struct kept_entry *entry = &entries[i];
@@ -292,17 +353,38 @@ static enum status list_kept(void) {
             continue;
         }
         CLEANUP_FREE char *text = input_describe_run(input_layer(&input, 0), strchr(entry->name, '.'));
+        input_finish(&input);
+        if (has_json) {
+            json_begin(&writer, NULL, '{');
+            json_text(&writer, "name", entry->name);
+            json_text(&writer, "time", entry->time);
+            json_text(&writer, "run", text ? text : "");
+            json_end(&writer, '}');
+            continue;
+        }
         const int column = printf("%-4s %s  ", entry->name, entry->time);
         CLEANUP_FREE char *cut = text ? screen_cut(&screen, text, screen.width - column, SCREEN_BEGINNING) : NULL;
         puts(cut ? cut : "");
-        input_finish(&input);
+    }
+    if (has_json) {
+        json_end(&writer, ']');
+        json_end(&writer, '}');
     }
     return status;
 }
 
+static enum status check(struct show_command *options, const struct arguments *arguments) {
+    static char last[] = "@1";
+    static char *const lasts[] = {last};
+    const bool has_names = arguments->rest_count > 0;
+    options->check.layer = options->layer;
+    return check_profiles(&options->check, has_names ? arguments->rest : lasts,
+                          has_names ? (size_t)arguments->rest_count : 1);
+}
+
 static enum status run_show(const struct command *command, int argc, char **argv) {
     static const struct view *const views[] = {&view_json, &view_csv, &view_metrics, &view_protobuf};
-    struct show_command options = {.page = {.stream = stdout}};
+    struct show_command options = {.check = {.threads = 2}, .page = {.stream = stdout}};
     struct arguments arguments;
     enum status status;
     if (options_parse(command, argc, argv, &options, &arguments, &status)) {
@@ -315,7 +397,9 @@ static enum status run_show(const struct command *command, int argc, char **argv
         options.page.source = (struct answer_source){.profile = options.profile, .by = options.by, .of = options.of};
         status = check_options(command, &options, &arguments);
         if (status == STATUS_OK)
-            status = options.lists ? list_kept() : show(&options);
+            status = options.checks  ? check(&options, &arguments)
+                     : options.lists ? list_kept(options.view == &view_json)
+                                     : show(&options);
     }
     option_list_finish(&options.page.ops);
     return status;
@@ -323,11 +407,14 @@ static enum status run_show(const struct command *command, int argc, char **argv
 
 const struct command command_show = {
     .name = "show",
-    .summary = "prints a profile: what costs the time, a table of the operations, their latency histograms",
+    .summary = "prints a profile: what costs the time, operations, histograms",
     .help =
         "PROFILE is a profile file, a mount point of osproffs, a live file, - for standard input, or one of the last "
         "ten results of 'osprof run': @1 is the last, @2 the one before; --list lists them. Without it, the last is "
         "shown.",
+    .notes =
+        "Exit status: 0; 1 what was asked for is not in the profile, or it is not consistent; 2 it cannot be read.",
     .options = rows,
+    .common = COMMON_SCREEN | COMMON_QUIET,
     .run = run_show,
 };

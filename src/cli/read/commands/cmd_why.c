@@ -18,8 +18,6 @@
 struct why_command {
     struct why_page_options page;
     bool json;
-    bool ascii;
-    unsigned width;
     const char *layer;
     const char *profile;
     bool has_all; /* of the machine, now: no profile */
@@ -30,6 +28,12 @@ static enum status complain_not_looked(const char *name, const struct aggstats_p
     const char *attached = aggstats_profile_label(profile, "attached");
     if (layers_of_name(layers_name(profile)) == LAYER_IS_DAEMON) {
         complain("nobody looked for slow calls in %s: start the daemon by 'osprof fuse --slow 10ms'", name);
+    } else if (strcmp(layers_name(profile), "fuse") == 0) {
+        const char *mount = aggstats_profile_label(profile, "mount");
+        complain(
+            "nobody looked for slow calls in %s: requests that the kernel reports have no causes; osprof attach --slow "
+            "10ms %s finds those of system calls",
+            name, mount ? mount : "DIR");
     } else if (strcmp(layers_name(profile), "syscall") == 0 && attached) {
         complain("nobody looked for slow calls in %s: osprof attach --slow 10ms %s does", name, attached);
     } else if (strcmp(layers_name(profile), "syscall") == 0) {
@@ -39,12 +43,13 @@ static enum status complain_not_looked(const char *name, const struct aggstats_p
         /* For a shell: the line has nothing behind it. */
         CLEANUP_FREE char *command = answer_next_slow(profile);
         complain("nobody looked for slow calls in %s: run the command again, with the directory of its files: %s", name,
-                 command ? command : "osprof run --layers fs -o slow=10ms -d DIR -- COMMAND");
+                 command ? command : "osprof run --layers fs --slow 10ms -d DIR -- COMMAND");
     } else {
-        complain("nobody looked for slow calls in %s: mount with -o slow=10ms, or write slow 10ms to the control file",
-                 name);
+        complain(
+            "nobody looked for slow calls in %s: mount with -o slow=10ms, or from now on: osprof ctl MOUNT slow 10ms",
+            name);
     }
-    return STATUS_NOT_SO;
+    return STATUS_TROUBLE;
 }
 
 /* ---- For other programs ------------------------------------------------------------------------- */
@@ -88,6 +93,20 @@ static enum status print_json(const struct why_command *options, const struct ag
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
+/* Calls in flight count: a profile has only those that are slow already, or looked at. */
+static bool has_slow(const struct why_command *options, const struct aggstats_profile *profile) {
+    const struct option_list *ops = &options->page.ops;
+    bool has_any = false;
+    for (size_t i = 0; i < profile->cause_count && !has_any; i++)
+        has_any = option_list_wants(ops, profile->causes[i].op);
+    for (size_t i = 0; i < profile->slow_call_count && !has_any; i++)
+        has_any = option_list_wants(ops, profile->slow_calls[i].op);
+    for (size_t i = 0; i < profile->in_flight_count && !has_any; i++)
+        has_any = option_list_wants(ops, profile->in_flight[i].op) &&
+                  profile->in_flight[i].latency_cycles >= profile->slow_cycles;
+    return has_any;
+}
+
 static enum status print(const struct why_command *options, const struct screen *screen,
                          const struct aggstats_profile *profile) {
     enum status absent = input_report_absent_ops(&options->page.ops, profile);
@@ -98,6 +117,8 @@ static enum status print(const struct why_command *options, const struct screen 
         return printed != STATUS_OK ? printed : absent;
     }
     why_page_print(profile, &options->page, screen);
+    if (!has_slow(options, profile))
+        return STATUS_NOT_SO;
     if (!options->page.by || profile->slow_call_count > 0 || profile->cause_count == 0)
         return absent;
     complain(
@@ -109,7 +130,7 @@ static enum status print(const struct why_command *options, const struct screen 
 
 /* A stopped daemon has no calls in flight, and its causes are not watched. */
 static enum status why(const struct why_command *options) {
-    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
+    const struct screen screen = screen_of_stdout();
     struct input input;
     struct input_layer layer = {.name = options->layer};
     char warning[DAEMON_TEXT_SIZE];
@@ -126,7 +147,7 @@ static enum status why(const struct why_command *options) {
     return status;
 }
 
-#define OF_ALL_ONLY "pid cgroup for locks work verbose"
+#define OF_ALL_ONLY "pid cgroup for locks idle verbose"
 #define OF_PROFILES_ONLY "op layer"
 
 static const struct option_row rows[] = {
@@ -138,9 +159,11 @@ static const struct option_row rows[] = {
     ROW_CGROUP("of -a: only processes in that control group and below", struct why_command, all.cgroup),
     ROW_FOR("of -a: end after TIME, such as 10s; default: at Ctrl-C", struct why_command, all.for_ns),
     {.name = "locks",
-     .help = "of -a: which locks of the kernel threads fought for, too",
+     .help = "of -a: contention of locks in the kernel, too",
      INTO(FLAG, struct why_command, all.has_locks)},
-    {.name = "work", .help = "of -a: show waits for work, too", INTO(FLAG, struct why_command, all.has_work)},
+    {.name = "idle",
+     .help = "of -a: show idle waits, for input, requests or timers, too",
+     INTO(FLAG, struct why_command, all.has_work)},
     {.name = "verbose", .letter = 'v', .help = "of -a: show all rows", INTO(FLAG, struct why_command, all.is_verbose)},
     ROW_OP(struct why_command, page.ops),
     {.name = "by",
@@ -154,8 +177,6 @@ static const struct option_row rows[] = {
      .help = "where in the kernel each call waited, and which functions of its program made it, if that is known",
      INTO(FLAG, struct why_command, page.stacks)},
     ROW_LAYER(struct why_command, layer),
-    ROW_ASCII(struct why_command, ascii),
-    ROW_WIDTH(struct why_command, width),
     {.name = "json", .help = "JSON, see osprof(5)", INTO(FLAG, struct why_command, json)},
     ROW_PROFILE_ARGUMENTS("[PROFILE]"),
     {.kind = OPTION_END},
@@ -179,8 +200,8 @@ static enum status check_options(const struct command *command, const struct why
         return usage_error(command, "--pid and --cgroup exclude each other");
     if (!*word)
         return usage_error(command, "--by %s goes with %s only", by, has_all ? "slow calls" : "-a");
-    if (options->json && options_given(arguments, "ascii by stacks width"))
-        return usage_error(command, "--ascii, --by, --stacks and --width do not go with --json");
+    if (options->json && options_given(arguments, "ascii by color stacks width"))
+        return usage_error(command, "--ascii, --by, --color, --stacks and --width do not go with --json");
     if (!has_all && by && options->page.stacks)
         return usage_error(command, "--by and --stacks exclude each other: one tells of all calls, one of each");
     if (arguments->rest_count > 1)
@@ -198,8 +219,6 @@ static enum status run_why(const struct command *command, int argc, char **argv)
         options.all.by = options.page.by;
         options.all.has_stacks = options.page.stacks;
         options.all.json = options.json;
-        options.all.ascii = options.ascii;
-        options.all.width = options.width;
         if (status == STATUS_OK)
             status = options.has_all ? why_all(&options.all) : why(&options);
     }
@@ -209,14 +228,15 @@ static enum status run_why(const struct command *command, int argc, char **argv)
 
 const struct command command_why = {
     .name = "why",
-    .summary = "shows what slow calls have waited for, or what all threads wait for",
+    .summary = "shows what slow calls, or all threads, have waited for",
     .help =
         "A table of what the slow calls of PROFILE have waited for, by the time that it took; what calls in flight "
-        "wait for; and the last slow calls. PROFILE is what osproffs has saved, a live file, a mount, also one that "
-        "hangs, what osprof attach watches, or a result of 'osprof run', such as @1, the last, which is the default. "
-        "What slow is, osproffs -o slow=TIME and osprof attach --slow TIME say. With -a: what all threads of this "
-        "machine "
-        "wait for, from now on.",
+        "wait for; and the longest of the slow calls that are kept. PROFILE is what osproffs has saved, a live file, "
+        "a mount, also one that hangs, what osprof attach watches, or a result of 'osprof run', such as @1, the last, "
+        "which is the default. osproffs -o slow=TIME and --slow TIME of osprof run, attach and fuse say what slow is. "
+        "With -a: what all threads of this machine wait for, from now on.",
+    .notes = "Exit status: 0; 1 no call was slow, or none is as asked for; 2 nobody looked for slow calls, or trouble.",
     .options = rows,
+    .common = COMMON_SCREEN | COMMON_QUIET,
     .run = run_why,
 };

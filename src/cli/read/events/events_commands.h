@@ -10,7 +10,6 @@
 extern const struct command command_events_show;
 extern const struct command command_events_profile;
 extern const struct command command_events_export;
-extern const struct command command_events_merge;
 
 /* ---- The events file of a command line ---- */
 
@@ -25,6 +24,9 @@ struct events_input {
  * Errors:  the failed call's, already reported to the user; *ret_input untouched */
 int events_input_open(const char *name, struct events_input *ret_input);
 
+/* The same for several, which are put on one time line; by how much their clocks may be off is reported. */
+int events_inputs_open(char *const *names, size_t count, struct events_input *ret_input);
+
 void events_input_finish(struct events_input *input);
 
 /* ---- Selecting calls ---- */
@@ -33,7 +35,7 @@ struct events_filter {
     /* as on the command line */
     struct option_list ops;
     struct option_list paths;
-    const char *slower;
+    uint64_t slow_ns;
     const char *from;
     const char *to;
     unsigned pid; /* 0: any */
@@ -41,7 +43,8 @@ struct events_filter {
 
     /* once the file is open */
     const struct events_file *file;
-    uint64_t slower_cycles;
+    uint64_t slow_cycles;
+    uint64_t wanted_count; /* calls that were selected so far */
     int64_t from_ns;
     int64_t to_ns;
 };
@@ -49,10 +52,11 @@ struct events_filter {
 /* Rows of an option table; member: a struct events_filter. */
 #define EVENTS_FILTER_ROWS(type, member)                                                                               \
     ROW_OP(type, member.ops),                                                                                          \
-        {.name = "slower",                                                                                             \
+        {.name = "slow",                                                                                               \
          .metavar = "TIME",                                                                                            \
          .help = "only calls that took at least so long: 10ms, 1.5s",                                                  \
-         INTO(TEXT, type, member.slower)},                                                                             \
+         .parse_time = events_parse_threshold,                                                                         \
+         INTO(TIME, type, member.slow_ns)},                                                                            \
         {.name = "path",                                                                                               \
          .metavar = "PATH",                                                                                            \
          .help = "only calls on this file, or on what is below this directory of the mount; may be a pattern as of a " \
@@ -79,10 +83,13 @@ bool events_filter_is_set(const struct events_filter *filter);
 /* True if a call is selected; an events_wants_fn. filter: a struct events_filter, once the file is open */
 bool events_filter_wants(void *filter, const struct event *event);
 
-/* "10ms", "1.5s", "250us"; a number alone is in seconds. Returns false if it is none, or below 0. */
-bool events_duration_of(const char *text, int64_t *ret_ns);
+/* A time with its unit: "10ms", "1.5s", "250us". See option_row.parse_time */
+const char *events_parse_threshold(const char *text, uint64_t *ret_ns);
 
-/* ---- Subcommands about selected calls of one file ---- */
+/* Reports that no call was selected. Returns STATUS_NOT_SO */
+enum status events_complain_none(const struct events_input *input);
+
+/* ---- Subcommands about selected calls ---- */
 
 struct events_work {
     void *options;                /* the command's, with its defaults */
@@ -92,7 +99,7 @@ struct events_work {
     enum status (*run)(const struct command *command, void *options, const struct events_input *input);
 };
 
-/* Parses the command line, opens the one FILE that it names, with whole paths, prepares the filter, and runs. */
+/* Parses the command line, opens the files that it names, with whole paths, prepares the filter, and runs. */
 enum status events_work_run(const struct events_work *work, const struct command *command, int argc, char **argv);
 
 #endif

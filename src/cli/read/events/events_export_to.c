@@ -27,6 +27,11 @@ static enum status complain_unmade(const struct events_input *input, int err) {
     return STATUS_TROUBLE;
 }
 
+static enum status end(const struct export_options *options, const struct events_input *input) {
+    const bool has_none = events_filter_is_set(&options->filter) && options->filter.wanted_count == 0;
+    return has_none ? events_complain_none(input) : STATUS_OK;
+}
+
 /* A file is made in memory first, so that it is written as a whole or not at all. */
 static enum status export_calls(const struct command *command, void *given, const struct events_input *input) {
     struct export_options *options = given;
@@ -40,7 +45,7 @@ static enum status export_calls(const struct command *command, void *given, cons
         format++;
     if (output_is_stdout(options->output)) {
         int err = formats[format].write(&out);
-        return err < 0 ? complain_unmade(input, err) : STATUS_OK;
+        return err < 0 ? complain_unmade(input, err) : end(options, input);
     }
     out.stream = open_memstream(&text, &size_bytes);
     if (!out.stream)
@@ -50,9 +55,12 @@ static enum status export_calls(const struct command *command, void *given, cons
         err = -ENOMEM;
     if (err < 0)
         return complain_unmade(input, err);
-    err = output_write_private(options->output, text, size_bytes);
+    const enum status status = end(options, input);
+    if (status != STATUS_OK)
+        return status;
+    err = output_write(options->output, 0600, text, size_bytes);
     if (err < 0)
-        complain("cannot write %s: %s", options->output, replace_error_text(err));
+        complain("cannot write %s: %s", options->output, output_error_text(err));
     return err < 0 ? STATUS_TROUBLE : STATUS_OK;
 }
 
@@ -64,7 +72,7 @@ static const struct option_row rows[] = {
      INTO(WORD, struct export_options, format)},
     ROW_OUTPUT("write to FILE, whole or not at all", struct export_options, output),
     EVENTS_FILTER_ROWS(struct export_options, filter),
-    ROW_ARGUMENTS(FILE, "FILE"),
+    ROW_ARGUMENTS(FILE, "FILE..."),
     {.kind = OPTION_END},
 };
 
@@ -88,8 +96,12 @@ static enum status run_export(const struct command *command, int argc, char **ar
 const struct command command_events_export = {
     .name = "events export",
     .summary = "writes calls for other programs: CSV, Chrome's or Perfetto's traces",
-    .help = "Writes the calls that FILE holds to standard output: as CSV for DuckDB, pandas, ClickHouse and the like; "
-            "as JSON for the trace viewer of Chromium (chrome://tracing); or for Perfetto (ui.perfetto.dev).",
+    .help =
+        "Writes the calls that FILE holds to standard output: as CSV for DuckDB, pandas, ClickHouse and the like; "
+        "as JSON for the trace viewer of Chromium (chrome://tracing); or for Perfetto (ui.perfetto.dev). Several FILEs "
+        "are put on one time line.",
+    .notes = "Exit status: 0; 1 no call is as asked for, and no file is written; 2 trouble.",
     .options = rows,
+    .common = COMMON_FORCE,
     .run = run_export,
 };

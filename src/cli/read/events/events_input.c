@@ -14,6 +14,7 @@
 #include "base.h"
 #include "units.h"
 
+#define TIME_MAX_NS UINT64_C(9000000000000000000)
 #define READ_STEP_BYTES ((size_t)1 << 20)
 
 struct contents {
@@ -94,8 +95,11 @@ static void tell_losses(const struct events_input *input) {
 
 /* ---- Opening ---- */
 
-static int complain_unread(const char *name, int err, const char *complaint) {
-    if (complaint[0])
+/* begin: of the file, NUL-terminated; NULL: it could not be read */
+static int complain_unread(const char *name, int err, const char *complaint, const char *begin) {
+    if (complaint[0] && begin && (strncmp(begin, "# osprof ", 9) == 0 || strncmp(begin, "OSPROFLV", 8) == 0))
+        complain("cannot read events %s: it is a profile: osprof show %s", name, name);
+    else if (complaint[0])
         complain("cannot read events %s: %s", name, complaint);
     else
         complain("cannot read events %s: %s", name, strerror(-err));
@@ -116,8 +120,12 @@ int events_input_open(const char *name, struct events_input *ret_input) {
     if (err == 0)
         err = events_open(contents.bytes, contents.size_bytes, &input.file, complaint);
     if (err < 0 || !input.file) {
+        char begin[16] = "";
+        if (contents.size_bytes > 0)
+            memcpy(begin, contents.bytes,
+                   contents.size_bytes < sizeof(begin) - 1 ? contents.size_bytes : sizeof(begin) - 1);
         free(contents.bytes);
-        return complain_unread(name, err, complaint);
+        return complain_unread(name, err, complaint, begin);
     }
     input.data = contents.bytes;
     tell_losses(&input);
@@ -133,23 +141,11 @@ void events_input_finish(struct events_input *input) {
 
 /* ---- Times ---- */
 
-bool events_duration_of(const char *text, int64_t *ret_ns) {
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
-    char *unit;
-    if (strspn(text, "0123456789.") == 0)
-        return false;
-    double number = strtod(text, &unit);
-    for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-        if (strcmp(unit, units[i].name) != 0)
-            continue;
-        double ns = number * units[i].ns;
-        *ret_ns = (int64_t)ns;
-        return isfinite(ns) && ns < 9e18;
-    }
-    return false;
+const char *events_parse_threshold(const char *text, uint64_t *ret_ns) {
+    const size_t digits = strspn(text, "0123456789.");
+    if (digits > 0 && text[digits] == '\0')
+        return "the unit is missing: such as 10ms, or 10s";
+    return time_parse(text, 0, TIME_MAX_NS, ret_ns) ? NULL : "must be a time such as 10ms or 1.5s";
 }
 
 /* "2026-11-25T18:20:00.5Z"; a blank for the T, no seconds and no Z are accepted too. */
@@ -185,13 +181,13 @@ static int64_t beginning_of(const struct events_file *file) {
 }
 
 static bool parse_when(const char *text, const struct events_file *file, int64_t *ret_ns) {
-    int64_t after_ns;
+    uint64_t after_ns;
+    int64_t begin_ns;
     if (text[0] != '+')
         return parse_date(text, ret_ns);
-    if (!events_duration_of(text + 1, &after_ns))
-        return false;
-    *ret_ns = beginning_of(file) + after_ns;
-    return true;
+    begin_ns = beginning_of(file);
+    return time_parse(text + 1, 0, TIME_MAX_NS, &after_ns) &&
+           !__builtin_add_overflow(begin_ns, (int64_t)after_ns, ret_ns);
 }
 
 /* ---- Preparing ---- */
@@ -202,23 +198,21 @@ static enum status refuse_when(const struct command *command, const char *option
 
 static enum status prepare(struct events_filter *filter, const struct command *command,
                            const struct events_file *file) {
-    int64_t slower_ns = 0;
     filter->file = file;
     filter->from_ns = INT64_MIN;
     filter->to_ns = INT64_MAX;
-    if (filter->slower && !events_duration_of(filter->slower, &slower_ns))
-        return usage_error(command, "--slower must be a time like 10ms or 1.5s, not '%s'", filter->slower);
     if (filter->from && !parse_when(filter->from, file, &filter->from_ns))
         return refuse_when(command, "from", filter->from);
     if (filter->to && !parse_when(filter->to, file, &filter->to_ns))
         return refuse_when(command, "to", filter->to);
     double hz = file->clock_hz ? (double)file->clock_hz : NS_PER_S;
-    filter->slower_cycles = (uint64_t)ceil((double)slower_ns * hz / NS_PER_S);
+    filter->slow_cycles = (uint64_t)ceil((double)filter->slow_ns * hz / NS_PER_S);
+    filter->wanted_count = 0;
     return STATUS_OK;
 }
 
 bool events_filter_is_set(const struct events_filter *filter) {
-    return filter->ops.count > 0 || filter->paths.count > 0 || filter->slower || filter->from || filter->to ||
+    return filter->ops.count > 0 || filter->paths.count > 0 || filter->slow_ns > 0 || filter->from || filter->to ||
            filter->pid > 0 || filter->failed;
 }
 
@@ -244,10 +238,9 @@ static bool has_wanted_path(const struct events_filter *filter, const struct eve
     return false;
 }
 
-bool events_filter_wants(void *context, const struct event *event) {
-    const struct events_filter *filter = context;
+static bool wants(const struct events_filter *filter, const struct event *event) {
     struct events_text name;
-    if (event->latency_cycles < filter->slower_cycles || (filter->failed && event->error == 0) ||
+    if (event->latency_cycles < filter->slow_cycles || (filter->failed && event->error == 0) ||
         !option_list_wants(&filter->ops, filter->file->ops[event->op].name))
         return false;
     if (filter->from || filter->to) {
@@ -261,7 +254,19 @@ bool events_filter_wants(void *context, const struct event *event) {
     return has_wanted_path(filter, event);
 }
 
-/* ---- Subcommands about selected calls of one file ---- */
+bool events_filter_wants(void *context, const struct event *event) {
+    struct events_filter *filter = context;
+    const bool is_wanted = wants(filter, event);
+    filter->wanted_count += is_wanted;
+    return is_wanted;
+}
+
+enum status events_complain_none(const struct events_input *input) {
+    complain("no call in %s is as asked for", input->name);
+    return STATUS_NOT_SO;
+}
+
+/* ---- Subcommands about selected calls ---- */
 
 enum status events_work_run(const struct events_work *work, const struct command *command, int argc, char **argv) {
     struct arguments arguments;
@@ -269,15 +274,15 @@ enum status events_work_run(const struct events_work *work, const struct command
     struct events_input input = {0};
     if (!options_parse(command, argc, argv, work->options, &arguments, &status))
         return status;
-    status = arguments.rest_count == 1 ? STATUS_OK : usage_error(command, "one FILE is expected");
+    status = arguments.rest_count > 0 ? STATUS_OK : usage_error(command, "an events FILE is expected, or several");
     if (status == STATUS_OK && work->check)
         status = work->check(command, work->options);
-    if (status == STATUS_OK && events_input_open(arguments.rest[0], &input) < 0)
+    if (status == STATUS_OK && events_inputs_open(arguments.rest, (size_t)arguments.rest_count, &input) < 0)
         status = STATUS_TROUBLE;
     if (status == STATUS_OK && input.file) {
         int err = events_find_links(input.file);
         if (err < 0)
-            complain_unread(input.name, err, "");
+            complain_unread(input.name, err, "", NULL);
         status = err < 0 ? STATUS_TROUBLE : prepare(work->filter, command, input.file);
     }
     if (status == STATUS_OK)

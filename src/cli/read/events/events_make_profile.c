@@ -7,37 +7,30 @@
 #include "output.h"
 
 #define JOINTS_MAX 64U
-#define SEPARATORS "+,"
+#define SEPARATORS "+"
 
 struct profile_options {
     struct events_filter filter;
     const char *output;
     bool all;
     unsigned span;
-    unsigned resolution; /* index of the words, from 0; by options_given() */
-    const char *interval;
-    const char *by;
+    unsigned resolution;  /* index of the words, from 0; by options_given() */
+    uint64_t interval_ns; /* 0: none */
+    unsigned groupings;
     struct option_list joints;
 };
 
 /* ---- Options ------------------------------------------------------------------------------------ */
 
-/* "process+file" */
-static enum status parse_groupings(const struct command *command, const char *text, unsigned *ret_groupings) {
-    while (text && *text) {
-        char name[32];
-        size_t length = strcspn(text, SEPARATORS);
-        snprintf(name, sizeof(name), "%.*s", (int)length, text);
-        enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
-        if (!(GROUPINGS_OF_EVENTS & 1U << grouping) || length >= sizeof(name)) {
-            char words[OPTION_TEXT_SIZE] = "";
-            option_add_words(words, (const char *const[]){GROUPING_WORDS_OF_EVENTS NULL}, NULL);
-            return usage_error(command, "--by must be %s, or several with + between them, not '%s'", words, name);
-        }
-        *ret_groupings |= 1U << grouping;
-        text += length + (text[length] != '\0');
-    }
-    return STATUS_OK;
+/* See option_row.parse */
+static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
+    static const char *const words[] = {GROUPING_WORDS_OF_EVENTS NULL};
+    struct profile_options *options = data;
+    return options_parse_groupings(*text, words, &options->groupings, why);
+}
+
+static const char *parse_interval(const char *text, uint64_t *ret_ns) {
+    return time_parse(text, 1, AGGSTATS_INTERVAL_MAX_NS, ret_ns) ? NULL : "must be a time such as 100ms or 1s";
 }
 
 static bool parse_values(const char *op, const char *values, struct events_joint joints[JOINTS_MAX], size_t *count) {
@@ -94,7 +87,7 @@ static void clip_time(const struct profile_options *options, const struct events
                       struct aggstats_profile *profile) {
     double ns_per_cycle = file->clock_hz ? 1e9 / (double)file->clock_hz : 1;
     int64_t end_ns = profile->start_ns + (int64_t)((double)profile->elapsed_cycles * ns_per_cycle);
-    if ((!options->filter.from && !options->filter.to) || options->interval || !profile->has_start)
+    if ((!options->filter.from && !options->filter.to) || options->interval_ns > 0 || !profile->has_start)
         return;
     profile->start_ns = options->filter.from_ns > profile->start_ns ? options->filter.from_ns : profile->start_ns;
     end_ns = options->filter.to_ns < end_ns ? options->filter.to_ns : end_ns;
@@ -108,11 +101,15 @@ static enum status make(const struct profile_options *options, const struct even
     int err = events_profile(input->file, wanted, &profile);
     if (err < 0)
         return complain_unmade(options, input, err);
+    if (wanted->wants && options->filter.wanted_count == 0) {
+        aggstats_profile_finish(&profile);
+        return events_complain_none(input);
+    }
     clip_time(options, input->file, &profile);
     err = output_write_profile(options->output, &profile);
     const unsigned count = events_window_count(input->file);
     if (err < 0)
-        complain("cannot write profile %s: %s", options->output, strerror(-err));
+        complain("cannot write %s: %s", options->output, output_error_text(err));
     else if (count > 1 && !options->span && !options->all) /* the last span may be a moment only */
         complain("note: resets and rotations make %u spans in %s, and this is the last one; --span N makes a profile "
                  "of another, --all of all calls",
@@ -125,13 +122,14 @@ static enum status profile(const struct command *command, void *given, const str
     struct profile_options *options = given;
     struct events_joint joints[JOINTS_MAX];
     struct events_profile_options wanted = {
-        .window = options->span, .all = options->all, .resolution = options->resolution, .joints = joints};
-    int64_t interval_ns = 0;
-    enum status status = parse_groupings(command, options->by, &wanted.groupings);
-    if (status == STATUS_OK && options->interval &&
-        (!events_duration_of(options->interval, &interval_ns) || interval_ns == 0))
-        status = usage_error(command, "--interval must be a time like 100ms or 1s, not '%s'", options->interval);
-    wanted.interval_ns = (uint64_t)interval_ns;
+        .window = options->span,
+        .all = options->all,
+        .resolution = options->resolution,
+        .interval_ns = options->interval_ns,
+        .groupings = options->groupings,
+        .joints = joints,
+    };
+    enum status status = STATUS_OK;
     for (size_t i = 0; i < options->joints.count && status == STATUS_OK; i++)
         status = parse_joint(command, input->file, options->joints.texts[i], joints, &wanted.joint_count);
     if (events_filter_is_set(&options->filter)) {
@@ -156,26 +154,28 @@ static const struct option_row rows[] = {
     {.name = "resolution",
      .metavar = "R",
      .min = 1,
-     .max = AGGSTATS_RESOLUTION_MAX,
+     .rule = "must be 1, 2, 4 or 8",
      .help = "buckets for each power of two, 1, 2, 4 or 8; default: as recorded",
      INTO(UNSIGNED, struct profile_options, resolution)},
     {.name = "interval",
      .metavar = "TIME",
-     .help = "a sampled profile, with intervals of this length",
-     INTO(TEXT, struct profile_options, interval)},
+     .help = "also the profile of each interval of this length",
+     .parse_time = parse_interval,
+     INTO(TIME, struct profile_options, interval_ns)},
     {.name = "by",
-     .metavar = "KIND",
+     .metavar = "KIND[+KIND]...",
      WORDS_OF(GROUPING_WORDS_OF_EVENTS),
      .help = "also a profile for each process, program, user, file or directory; several with + between them",
      .completed_as = "list",
-     INTO(TEXT, struct profile_options, by)},
+     .kind = OPTION_PARSED,
+     .parse = parse_by},
     {.name = "joint",
      .metavar = "OP:VALUE",
      .help = "also how latencies of OP go together with size, result, offset, error or past_eof; may be repeated",
      INTO(TEXTS, struct profile_options, joints)},
     {.kind = OPTION_HEADING, .help = "Of some calls only:"},
     EVENTS_FILTER_ROWS(struct profile_options, filter),
-    ROW_ARGUMENTS(FILE, "FILE"),
+    ROW_ARGUMENTS(FILE, "FILE..."),
     {.kind = OPTION_END},
 };
 
@@ -201,7 +201,9 @@ const struct command command_events_profile = {
     .summary = "makes a profile of calls: the recorded one, or any other",
     .help = "Writes the profile of the calls that FILE holds to standard output. Without options it is the one that "
             "osproffs recorded itself: of the calls since the last reset or rotation, without those that ended in a "
-            "pause. Where calls are missing in FILE, it is incomplete, and says so.",
+            "pause. Where calls are missing in FILE, it is incomplete, and says so. Several FILEs are summed.",
+    .notes = "Exit status: 0; 1 no call is as asked for, and no file is written; 2 trouble.",
     .options = rows,
+    .common = COMMON_FORCE,
     .run = run_profile,
 };

@@ -16,8 +16,6 @@
 
 struct show_options {
     struct events_filter filter;
-    bool ascii;
-    unsigned width;
 };
 
 struct page {
@@ -53,9 +51,9 @@ static void print_time(struct page *page, uint64_t cycles) {
 static const char *words_of_mark(uint32_t kind) {
     switch (kind) {
     case EVENTS_MARK_START:
-        return "recording begins";
+        return "the trace begins";
     case EVENTS_MARK_STOP:
-        return "recording ends";
+        return "the trace ends";
     case EVENTS_MARK_RESET:
         return "the profile is reset";
     case EVENTS_MARK_PAUSE:
@@ -219,9 +217,7 @@ static int print_wanted(void *context, const struct event *event) {
 
 static const struct option_row rows[] = {
     EVENTS_FILTER_ROWS(struct show_options, filter),
-    ROW_ASCII(struct show_options, ascii),
-    ROW_WIDTH(struct show_options, width),
-    ROW_ARGUMENTS(FILE, "FILE"),
+    ROW_ARGUMENTS(FILE, "FILE..."),
     {.kind = OPTION_END},
 };
 
@@ -229,8 +225,9 @@ static enum status show(const struct command *command, void *given, const struct
     struct show_options *options = given;
     (void)command;
     /* For another program nothing is cut. */
-    const int width = options->width || isatty(STDOUT_FILENO) ? (int)options->width : SCREEN_WIDTH_MAX;
-    const struct screen screen = screen_of_stdout(width, options->ascii);
+    struct screen screen = screen_of_stdout();
+    if (screen_choice()->width == 0 && !isatty(STDOUT_FILENO))
+        screen.width = SCREEN_WIDTH_MAX;
     struct page page = {.file = input->file,
                         .filter = &options->filter,
                         .screen = &screen,
@@ -246,13 +243,11 @@ static enum status show(const struct command *command, void *given, const struct
     else
         print_marks_before(&page, UINT64_MAX);
     free(page.order);
-    if (err == 0 && !page.any)
-        complain("no call in %s is as asked for", input->name);
-    return err < 0 ? STATUS_TROUBLE : page.any ? STATUS_OK : STATUS_NOT_SO;
+    return err < 0 ? STATUS_TROUBLE : page.any ? STATUS_OK : events_complain_none(input);
 }
 
 static enum status run_show(const struct command *command, int argc, char **argv) {
-    struct show_options options = {.ascii = false};
+    struct show_options options = {.filter.pid = 0};
     const struct events_work work = {.options = &options, .filter = &options.filter, .run = show};
     return events_work_run(&work, command, argc, argv);
 }
@@ -260,9 +255,12 @@ static enum status run_show(const struct command *command, int argc, char **argv
 const struct command command_events_show = {
     .name = "events show",
     .summary = "prints calls, a line each, in the order in which they began",
-    .help = "Prints the calls that FILE holds, in the order in which they began: when, how long, what, who, what came "
-            "of it, and the path if it is known. Between them stands what was done to the profile meanwhile. "
-            "FILE is what osproffs -o events=FILE has written; - is standard input.",
+    .help =
+        "Prints the calls that FILE holds, in the order in which they began: when, how long, what, who, what came "
+        "of it, and the path if it is known. Between them stands what was done to the profile meanwhile. FILE is what "
+        "osproffs -o events=FILE has written; - is standard input. Several FILEs are put on one time line by the "
+        "clocks of their machines.",
     .options = rows,
+    .common = COMMON_SCREEN,
     .run = run_show,
 };

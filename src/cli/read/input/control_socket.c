@@ -183,8 +183,14 @@ int control_socket_ask(const char *path, const char *question, const struct cont
     const long number = strtol(text, NULL, 10);
     if (!end) /* the server has ended meanwhile */
         return -ECONNRESET;
-    if (number != 0)
+    if (number != 0) {
+        const char *reason = text + strcspn(text, " \n");
+        reason += reason < end;
+        *end = '\0';
+        memmove(text, reason, strlen(reason) + 1);
+        *ret_text = steal_pointer(&text);
         return number > 0 && number < 4096 ? -(int)number : -EIO;
+    }
     *ret_bytes = size_bytes - (size_t)(end + 1 - text);
     memmove(text, end + 1, *ret_bytes + 1);
     *ret_text = steal_pointer(&text);

@@ -22,7 +22,7 @@ struct control_passed {
  * passed:   NULL: nothing
  * Waits a few seconds at most, 20 for an answer that keeps coming, and 60 for a command with a file.
  * Owner:   the caller frees *ret_text, which is "" if there is none
- * Errors:  of the command, or of asking; -ECONNRESET: the server has ended, and the outcome of a command is unknown */
+ * Errors:  of the command, *ret_text is the reason then; of asking, *ret_text is untouched; -ECONNRESET: the server has ended, and the outcome of a command is unknown */
 int control_socket_ask(const char *path, const char *question, const struct control_passed *passed, char **ret_text,
                        size_t *ret_bytes);
 

@@ -119,7 +119,7 @@ bool daemon_state_format(const struct daemon_state *state, char ret_text[DAEMON_
                  waiting);
     else if (state->trouble == DAEMON_UNSEEN)
         snprintf(ret_text, DAEMON_TEXT_SIZE,
-                 "Process %" PRId64 ", which counts the calls, is stopped: what comes is not counted until it goes on.",
+                 "Process %" PRId64 ", which counts the calls, is stopped: calls are not measured until it goes on.",
                  state->stopped_pid);
     else if (state->trouble == DAEMON_STUCK)
         snprintf(ret_text, DAEMON_TEXT_SIZE, "The daemon does not get on: %s; none was begun or ended for %.1f s.",

@@ -21,6 +21,7 @@
 #include "path.h"
 #include "proc.h"
 
+#define CONTROL_WHO_MAY "permitted: the user who mounted it, and processes with CAP_SYS_ADMIN"
 #define PATIENCE_NS INT64_C(300000000) /* for the paths of calls in flight */
 
 /* ---- What serves a path ------------------------------------------------------------------------- */
@@ -82,7 +83,7 @@ int input_choose(const char *argument, struct input_layer *layer, struct input *
         return 0;
     index = index < all->count ? index : 0;
     if (!layer->name && !layer->is_told)
-        complain("%s is a recording of %s: this is %s; --layer chooses another", argument, names,
+        complain("%s has the layers %s: this is %s; --layer chooses another", argument, names,
                  aggstats_profile_label(&all->layers[index], "layer"));
     layer->is_told = true;
     take_layer(input, index);
@@ -104,7 +105,8 @@ static int complain_unreadable(const char *name, int error, const struct aggstat
     if (error != -EBADMSG || !why)
         complain("cannot read profile %s: %s", name, strerror(-error));
     else if (why->line > 0)
-        complain("%s is not a profile: line %zu: %s", name, why->line, why->message);
+        complain("%s is not a profile: line %zu: %s%s", name, why->line, why->message,
+                 why->line == 1 && !strstr(why->message, "version") ? "; osprof run -o FILE writes one" : "");
     else
         complain("%s is not a profile: %s", name, why->message);
     return error;
@@ -128,7 +130,7 @@ static int load_stream(FILE *stream, const char *name, struct input *ret_input) 
     if (more < 0)
         error = more;
     if (is_too_long || (error == 0 && !recording_check(recording, complaint))) {
-        complain("%s is no recording: %s", name, complaint);
+        complain("%s is no run of several layers: %s", name, complaint);
         error = -EBADMSG;
     } else if (error) {
         complain_unreadable(name, error, &why);
@@ -165,7 +167,7 @@ static char *find_left(const char *mount) {
 void input_complain_dead(const char *mount) {
     CLEANUP_FREE char *left = find_left(mount);
     if (left)
-        complain("the osproffs that served %s was killed; its profile is in %s: 'osprof recover' saves it, and "
+        complain("the osproffs that served %s was killed; its profile is in %s: 'osprof save' takes it from there, and "
                  "'osprof unmount' takes the mount away",
                  mount, left);
     else
@@ -179,8 +181,8 @@ void input_complain_dead(const char *mount) {
 static bool complain_observer_dead(const char *mount) {
     CLEANUP_FREE char *left = find_left(mount);
     if (left)
-        complain("what profiled %s was killed; the profile until then is in %s: 'osprof recover' saves it", mount,
-                 left);
+        complain("what profiled %s was killed; the profile until then is in %s: 'osprof save' takes it from there",
+                 mount, left);
     return left;
 }
 
@@ -194,7 +196,8 @@ static int complain_no_mount(const char *dir, int error) {
     else if (error != -ENOENT)
         complain("cannot open the control file of %s: %s", dir, strerror(-error));
     else if (!complain_observer_dead(dir))
-        complain("%s is a directory, but not the root of an osproffs mount: it has no control file .osprof", dir);
+        complain("%s is a directory, and nothing profiles it: osprof attach %s, or osproffs %s MOUNTPOINT, does", dir,
+                 dir, dir);
     name_set_finish(&names);
     return error;
 }
@@ -221,10 +224,27 @@ static int load_mount(int dir_fd, const char *name, struct input *ret_input) {
 static int complain_unopened(const char *argument, int error) {
     if (error == -ENOTCONN)
         input_complain_dead(argument);
+    else if (error == -EACCES)
+        complain("cannot open profile %s: %s; if root has made it: sudo osprof ...", argument, strerror(-error));
     else
         complain("cannot open profile %s: %s; a profile file, a mount point, a live file, - or @1 is expected",
                  argument, strerror(-error));
     return error;
+}
+
+/* Files of ours that are no profiles: events, and what show --json prints. Returns true after reporting it */
+static bool is_other_file(int fd, const char *path) {
+    static const char events_magic[] = "OSPEVENT"; /* events_format.h */
+    char begin[sizeof(events_magic) - 1] = "";
+    const ssize_t count = pread(fd, begin, sizeof(begin), 0);
+    const bool has_events = count == sizeof(begin) && memcmp(begin, events_magic, sizeof(begin)) == 0;
+    const bool has_json = count > 0 && begin[0] == '{';
+    if (has_events)
+        complain("%s is no profile, but a file of events: osprof events profile %s makes one", path, path);
+    else if (has_json)
+        complain("%s is no profile, but JSON, which is for other programs only; osprof save keeps profiles as text",
+                 path);
+    return has_events || has_json;
 }
 
 static int load_opened(int fd, const char *path, struct input *ret_input) {
@@ -244,7 +264,7 @@ static int load_opened(int fd, const char *path, struct input *ret_input) {
         note_owner(&st, &input);
     } else {
         char last = '\n';
-        int error = load_text(fd, path, &input);
+        int error = S_ISREG(st.st_mode) && is_other_file(fd, path) ? -EBADMSG : load_text(fd, path, &input);
         if (error)
             return error;
         /* A profile ends with a newline. One without was cut within a line, the rest of which may look complete. A file
@@ -318,12 +338,17 @@ static int load_found(const char *path, struct input *ret_input) {
     return load_opened(fd, path, ret_input);
 }
 
+/* files: may have changed when it returns */
+static int load_file(struct live_files *files, const char *name, input_load_fn load, struct input *ret_input) {
+    live_files_wait_for_profile(files, name);
+    return load(name, ret_input);
+}
+
 static int load_named(const char *name, input_load_fn load, struct input *ret_input) {
     CLEANUP_LIVE_FILES struct live_files files = {0};
     if (live_files_find(&files) == 0 && load_serving(&files, name, ret_input) == 0)
         return 0;
-    live_files_wait_for_profile(&files, name);
-    return load(name, ret_input);
+    return load_file(&files, name, load, ret_input);
 }
 
 int input_load_recording(const char *argument, struct input *ret_input) {
@@ -392,32 +417,33 @@ static void complain_no_control(const char *argument, const char *path, int erro
     else if (error == -ENOENT || error == -ENOTDIR)
         complain("%s is not the mount point of an osproffs: there is no %s", argument, path);
     else if (error == -EACCES || error == -EPERM)
-        complain("cannot write %s: %s; only who has CAP_SYS_ADMIN, and who mounted it unless that is root, may", path,
-                 strerror(-error));
+        complain("cannot write %s: %s; " CONTROL_WHO_MAY, path, strerror(-error));
     else
         complain("cannot open %s: %s", path, strerror(-error));
 }
 
 /* Commands go to the socket of the process that serves a mount, or to its control file: by its live file, or else by
  * default. */
-int input_command(const char *argument, const char *text, const struct control_passed *passed) {
+int input_command(const char *argument, const char *text, const struct control_passed *passed, char **ret_reason) {
     CLEANUP_LIVE_FILES struct live_files files = {0};
     const struct live_file *file = find_serving_resolved(&files, argument);
     CLEANUP_FREE char *path = file ? live_file_control(file) : path_join(argument, ".osprof");
     CLEANUP_FREE char *answer = NULL;
     size_t answer_bytes;
     struct statfs fs;
+    *ret_reason = NULL;
     if (!path) {
         complain_no_control(argument, argument, -ENOMEM);
         return 1;
     }
     if (control_socket_is_at(path)) {
         int error = control_socket_ask(path, text, passed, &answer, &answer_bytes);
-        if (error != -EACCES && error != -EPERM && error != -ECONNREFUSED)
+        if (error != -EACCES && error != -EPERM && error != -ECONNREFUSED) {
+            *ret_reason = error ? steal_pointer(&answer) : NULL;
             return error;
+        }
         complain("cannot command the profiler of %s at %s: %s; %s", argument, path, strerror(-error),
-                 error == -ECONNREFUSED ? "its process has ended"
-                                        : "only who has mounted may, unless that is root, and who has CAP_SYS_ADMIN");
+                 error == -ECONNREFUSED ? "its process has ended" : CONTROL_WHO_MAY);
         return 1;
     }
     if (passed)
@@ -452,7 +478,8 @@ int input_load_whole(const char *argument, struct input *ret_input) {
     const bool may_be_mount = strcmp(argument, "-") != 0 && !kept_is_name(argument) && live_files_find(&files) == 0;
     const struct live_file *file = may_be_mount ? find_serving(&files, argument) : NULL;
     if (!file)
-        return input_load_recording(argument, ret_input);
+        return may_be_mount ? load_file(&files, argument, load_path, ret_input)
+                            : input_load_recording(argument, ret_input);
     CLEANUP_FREE char *path = live_file_control(file);
     struct stat st;
     const bool has_owner = lstat(file->path, &st) == 0;

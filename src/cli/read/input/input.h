@@ -87,9 +87,10 @@ void input_complain_dead(const char *mount);
 /* Sends commands, in the format of control files, to the process that serves the mount that an argument names: at its
  * socket, without accessing the mount, or else through its control file.
  * passed:  the file of the command, for the socket only; NULL: none
+ * ret_reason: why the command failed, in its process's words, which the caller frees; NULL: it has not said it
  * Errors:  -errno the command failed; -ENOTCONN there is no socket for what is passed, so nothing was sent; 1: it could
  *          not be sent, which has been reported */
-int input_command(const char *argument, const char *text, const struct control_passed *passed);
+int input_command(const char *argument, const char *text, const struct control_passed *passed, char **ret_reason);
 
 /* For a profile from a live file that is being recorded to: adds the names of the callers' programs, and, if the mount
  * answers at once in its control file, the paths of objects. If it does not answer, there are no paths. */

@@ -1,4 +1,4 @@
-/* Commands for mounts. The file that a command names is made here, and its descriptor is passed to the process that
+/* The file that a command names is made here, and its descriptor is passed to the process that
  * serves the mount (control_server.h), which opens nothing by name. If that has no socket, the name is written to its
  * control file as the rest of a line, and that process opens it, following no symbolic link. */
 #include "mount_command.h"
@@ -14,7 +14,7 @@
 #include "command.h"
 #include "input.h"
 #include "mounts.h"
-#include "option_table.h"
+#include "output.h"
 #include "path.h"
 
 /* ---- The place of the file ---------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ static void place_finish(struct place *place) {
 
 #define CLEANUP_PLACE __attribute__((cleanup(place_finish)))
 
-/* The file need not exist. place: empty; the caller finishes it. Returns 0, or 1 after reporting an error. */
+/* The file need not exist. place: empty; the caller finishes it. Errors: reported to the user */
 static int find_place(const char *file, struct place *place) {
     char directory[PATH_MAX];
     int error = open_parent(AT_FDCWD, file, &place->dir_fd, &place->name);
@@ -43,19 +43,19 @@ static int find_place(const char *file, struct place *place) {
         error = path_of_open(place->dir_fd, directory);
     if (error == 0 && !(place->path = path_join(directory, place->name)))
         error = -ENOMEM;
-    if (error) {
-        complain("cannot save the profile in %s: %s", file, strerror(-error));
-        return 1;
-    }
-    place->name = strrchr(place->path, '/') + 1;
-    return 0;
+    if (error == 0)
+        place->name = strrchr(place->path, '/') + 1;
+    if (error == 0)
+        error = output_check_at(place->dir_fd, place->name);
+    if (error)
+        complain("cannot write %s: %s", file, output_error_text(error));
+    return error;
 }
 
 /* ---- The file ----------------------------------------------------------------------------------- */
 
 struct made_file {
     const struct place *place;
-    enum mount_file_use use;
     struct nameless_file file;
     bool has_name;
 };
@@ -81,18 +81,50 @@ static int give_name(void *context) {
     struct made_file *made = context;
     if (made->has_name)
         return 0;
-    if (made->use != MOUNT_FILE_FILLED && !is_private(made->file.fd))
+    if (!is_private(made->file.fd))
         (void)fchmod(made->file.fd, new_file_mode());
-    int error = nameless_file_give_name(&made->file, made->place->name, made->use == MOUNT_FILE_REPLACED);
+    int error = output_make_free(made->place->dir_fd, made->place->name);
+    if (error == 0)
+        error = nameless_file_give_name(&made->file, made->place->name, false);
     made->has_name = error == 0;
     return error;
 }
 
 /* ---- Commands ----------------------------------------------------------------------------------- */
 
-static char *format_command(const char *verb, const char *path) {
-    char *line = NULL;
-    return asprintf(&line, "%s %s\n", verb, path ? path : "") < 0 ? NULL : line;
+/* reason: by the process itself, behind the number of the line; NULL: only the error is known. */
+static int complain_refused(const char *place, const char *line, const char *reason, int error) {
+    static const char first_line[] = "line 1: ";
+    if (error == -ECONNRESET)
+        complain("%s: %s: its process has ended meanwhile", place, line);
+    else if (error == -ELOOP)
+        complain("%s: %s: the file lies in the mount itself", place, line);
+    else if (reason && reason[0])
+        complain("%s: %s", place,
+                 strncmp(reason, first_line, strlen(first_line)) == 0 ? reason + strlen(first_line) : reason);
+    else if (error == -ENODATA)
+        complain("%s: %s: nothing is recorded", place, line);
+    else if (error == -EINVAL)
+        complain("%s does not take '%s': osprof-ctl(1) lists what it takes; the log of osproffs says what is wrong",
+                 place, line);
+    else
+        complain("%s: %s: %s", place, line, strerror(-error));
+    return error;
+}
+
+int mount_command(const char *place, const char *line) {
+    CLEANUP_FREE char *reason = NULL;
+    CLEANUP_FREE char *text = NULL;
+    if (strchr(line, '\n')) {
+        complain("%s: one command at a time: '%s' has a new line", place, line);
+        return -EINVAL;
+    }
+    if (asprintf(&text, "%s\n", line) < 0) {
+        text = NULL;
+        return complain_refused(place, line, NULL, -ENOMEM);
+    }
+    const int error = input_command(place, text, NULL, &reason);
+    return error < 0 ? complain_refused(place, line, reason, error) : error;
 }
 
 /* Whether the daemon of the mount would answer requests for the file. Found out by the table of mounts: a system call on
@@ -109,89 +141,57 @@ static bool is_in(const char *mount, const struct place *place) {
            entry.device == makedev(attr.stx_dev_major, attr.stx_dev_minor);
 }
 
-/* Passes the file to the process that serves the mount. The name in the command is used only for messages. */
-static int pass_file(const char *mount, const char *verb, const struct place *place, enum mount_file_use use) {
-    struct made_file made = {.place = place, .use = use, .file.fd = -1};
-    CLEANUP_FREE char *shown = strdup(place->path);
-    CLEANUP_FREE char *line = shown ? format_command(verb, make_line(shown)) : NULL;
+/* Passes the file to the process that serves the mount. The name in the command is used only for messages.
+ * ret_reason: as that of input_command() */
+static int pass_file(const char *mount, const char *line, const struct place *place, char **ret_reason) {
+    struct made_file made = {.place = place, .file.fd = -1};
     if (is_in(mount, place))
         return -ELOOP;
-    int error = line ? nameless_file_create(place->dir_fd, &made.file) : -ENOMEM;
-    if (error == 0 && use == MOUNT_FILE_FILLED)
-        error = give_name(&made);
-    if (error)
-        return error;
-    const struct control_passed passed = {.fd = made.file.fd, .give_name = give_name, .context = &made};
-    error = input_command(mount, line, &passed);
-    if (error == 0 && use == MOUNT_FILE_REPLACED)
-        error = give_name(&made);
-    if (error && error != -ECONNRESET && made.has_name) /* the mount has reported a failure */
-        unlinkat(place->dir_fd, place->name, 0);
+    int error = nameless_file_create(place->dir_fd, &made.file);
+    if (error == 0) {
+        const struct control_passed passed = {.fd = made.file.fd, .give_name = give_name, .context = &made};
+        error = input_command(mount, line, &passed, ret_reason);
+        if (error == 0) /* of events, which are written from now on; a profile has it already */
+            error = give_name(&made);
+        if (error && error != -ECONNRESET && made.has_name) /* the mount has reported a failure */
+            unlinkat(place->dir_fd, place->name, 0);
+    }
     nameless_file_finish(&made.file);
     return error;
 }
 
 /* Tells a mount without a socket the name, as the rest of a line. */
-static int tell_name(const char *mount, const char *verb, const struct place *place, const char *file) {
+static int tell_name(const char *mount, const char *verb, const struct place *place) {
     const char *path = place->path;
-    CLEANUP_FREE char *line = format_command(verb, path);
     const char *why = strchr(path, '\n')                            ? "its name has a newline"
                       : strchr(" \t\v\f\r", path[strlen(path) - 1]) ? "its name ends in a blank"
                                                                     : NULL;
-    if (why) {
-        complain("cannot save the profile in %s: %s", file, why);
-        return 1;
+    CLEANUP_FREE char *line = NULL;
+    const int error = why ? -EINVAL : output_make_free(place->dir_fd, place->name);
+    if (error)
+        complain("cannot write %s: %s", path, why ? why : output_error_text(error));
+    if (error || asprintf(&line, "%s %s", verb, path) < 0) {
+        line = NULL;
+        return error ? error : -ENOMEM;
     }
-    return line ? input_command(mount, line, NULL) : -ENOMEM;
+    return mount_command(mount, line);
 }
 
-/* Sends the process that serves a mount the command "VERB FILE". The file is made here, with the rights and in the
- * directories of this process. file: NULL for none. Reports all errors but those of the command itself.
- * Returns 0, -errno of the command, or 1 after reporting an error */
-static int give_command(const char *mount, const char *verb, const char *file, enum mount_file_use use) {
-    if (use != MOUNT_NO_FILE && file) {
-        CLEANUP_PLACE struct place place = PLACE_NONE;
-        if (find_place(file, &place) != 0)
-            return 1;
-        int error = pass_file(mount, verb, &place, use);
-        return error == -ENOTCONN ? tell_name(mount, verb, &place, file) : error;
+int mount_command_file(const char *mount, const char *verb, const char *file) {
+    CLEANUP_PLACE struct place place = PLACE_NONE;
+    CLEANUP_FREE char *reason = NULL;
+    CLEANUP_FREE char *line = NULL;
+    int error = find_place(file, &place);
+    if (error)
+        return error;
+    CLEANUP_FREE char *shown = strdup(place.path);
+    if (!shown || asprintf(&line, "%s %s\n", verb, make_line(shown)) < 0) {
+        line = NULL;
+        return complain_refused(mount, verb, NULL, -ENOMEM);
     }
-    if (file && strchr(file, '\n')) /* a word */
-        return -EINVAL;
-    CLEANUP_FREE char *line = format_command(verb, file);
-    return line ? input_command(mount, line, NULL) : -ENOMEM;
-}
-
-/* ---- Subcommands -------------------------------------------------------------------------------- */
-
-static void complain_failed(const struct mount_verb *verb, const char *mount, const char *file, int error) {
-    const char *why = verb->why ? verb->why(error, file) : NULL;
-    const char *to = verb->to ? verb->to : "";
-    const char *shown = !verb->to ? "" : file ? file : verb->no_file;
-    if (!why)
-        why = error == -ELOOP        ? "it lies in the mount itself"
-              : error == -ECONNRESET ? "osproffs has ended meanwhile"
-              : error == -ECANCELED  ? "the mount is ending; its final profile has these calls"
-                                     : strerror(-error);
-    complain("%s %s%s%s%s%s: %s%s", verb->failed, mount, to[0] ? " " : "", to, to[0] ? " " : "", shown, why,
-             verb->unchanged ? verb->unchanged : "");
-}
-
-enum status mount_verb_run(const struct command *command, int argc, char **argv) {
-    const struct mount_verb *verb = command->mount_verb;
-    struct arguments arguments;
-    enum status status;
-    if (!options_parse(command, argc, argv, NULL, &arguments, &status))
-        return status;
-    const int file_count = (int)arguments.rest_count - 1;
-    if (file_count < verb->files_min || file_count > verb->files_max)
-        return usage_error(command, "%s", verb->wrong_usage);
-    const char *mount = arguments.rest[0];
-    const char *file = file_count > 0 ? arguments.rest[1] : NULL;
-    if (verb->act)
-        return verb->act(mount);
-    int error = give_command(mount, verb->verb, file, verb->use);
-    if (error < 0)
-        complain_failed(verb, mount, file, error);
-    return error ? STATUS_TROUBLE : STATUS_OK;
+    error = pass_file(mount, line, &place, &reason);
+    if (error == -ENOTCONN)
+        return tell_name(mount, verb, &place);
+    line[strlen(line) - 1] = '\0';
+    return error < 0 ? complain_refused(mount, line, reason, error) : error;
 }

@@ -60,7 +60,7 @@ bool recording_check(const struct recording *recording, char ret_complaint[RECOR
                      "one of its profiles does not say of which layer it is; add a line \"# layer: NAME\"");
         else if (recording_find(recording, layer) != i)
             snprintf(ret_complaint, RECORDING_COMPLAINT_SIZE,
-                     "the layer %.60s is in it twice; 'osprof merge' adds profiles up", layer);
+                     "the layer %.60s is in it twice; 'osprof save' adds profiles up", layer);
         else
             continue;
         return false;
@@ -106,7 +106,7 @@ int recording_write(const char *path, const struct recording *recording) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     int error = recording_format(recording, &text, &size_bytes);
-    return error ? error : output_write_with_mode(path, recording_mode(recording), text, size_bytes);
+    return error ? error : output_write(path, recording_mode(recording), text, size_bytes);
 }
 
 void recording_finish(struct recording *recording) {
@@ -128,7 +128,7 @@ int layer_sums_add(struct layer_sums *sums, const char *name, const struct aggst
             merging = &sums->mergings[i];
     }
     if (!merging && sums->count == RECORDING_LAYERS_MAX) {
-        complain("cannot merge %s: there are more than %d layers", name, RECORDING_LAYERS_MAX);
+        complain("cannot sum up %s: there are more than %d layers", name, RECORDING_LAYERS_MAX);
         return -E2BIG;
     }
     if (!merging && grow_array(&sums->mergings, sums->count, sizeof(*merging)) == 0) {
@@ -137,15 +137,15 @@ int layer_sums_add(struct layer_sums *sums, const char *name, const struct aggst
     }
     error = merging ? merging_add(merging, profile) : -ENOMEM;
     if (error == -EDOM && profile->clock.frequency_hz == 0)
-        complain("cannot merge %s: it does not tell its clock's rate, as those before it do", name);
+        complain("cannot sum up %s: it does not tell its clock's rate, as those before it do", name);
     else if (error == -EDOM)
-        complain("cannot merge %s: it tells its clock's rate, which those before it do not", name);
+        complain("cannot sum up %s: it tells its clock's rate, which those before it do not", name);
     else if (error == -EOVERFLOW)
-        complain("cannot merge %s: the sum does not fit 64 bits", name);
+        complain("cannot sum up %s: the sum does not fit 64 bits", name);
     else if (error == -E2BIG)
-        complain("cannot merge %s: too many different operations", name);
+        complain("cannot sum up %s: too many different operations", name);
     else if (error)
-        complain("cannot merge %s: %s", name, strerror(-error));
+        complain("cannot sum up %s: %s", name, strerror(-error));
     return error;
 }
 
@@ -160,11 +160,11 @@ int layer_sums_result(struct layer_sums *sums, struct recording *ret_recording) 
         aggstats_profile_finish(&sum);
     }
     if (error == -EOVERFLOW) {
-        complain("cannot merge: the sum does not fit 64 bits");
+        complain("cannot sum up: the sum does not fit 64 bits");
     } else if (error) {
-        complain("cannot merge: %s", strerror(-error));
+        complain("cannot sum up: %s", strerror(-error));
     } else if (!recording_check(ret_recording, complaint)) {
-        complain("cannot merge these profiles: the sum is no recording: %s", complaint);
+        complain("cannot sum these profiles: they are no run of several layers: %s", complaint);
         error = -EINVAL;
     }
     return error;

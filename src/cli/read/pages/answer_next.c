@@ -95,10 +95,10 @@ static void add_groups(const struct aggstats_profile *live, struct list *list, c
     while (i < ARRAY_SIZE(best_first) && !(live->live_groupings & 1U << best_first[i]))
         i++;
     if (i == ARRAY_SIZE(best_first)) {
-        if (asprintf(&text, "%s program+file", mount) < 0)
+        if (asprintf(&text, "%s groups program+file", mount) < 0)
             text = NULL;
         if (text)
-            add(list, "from now on: which programs, which files", text, "MOUNT program+file", "osprof groups");
+            add(list, "from now on: which programs, which files", text, "MOUNT groups program+file", "osprof ctl");
         return;
     }
     add(list, "where, or whose calls", mount, "MOUNT", "osprof show --by %s", aggstats_grouping_name(best_first[i]));
@@ -205,9 +205,9 @@ char *answer_next_slow(const struct aggstats_profile *profile) {
     CLEANUP_FREE char *path = find_directory(profile);
     CLEANUP_FREE char *directory = path && strcmp(path, "/") != 0 ? answer_next_quote(path) : strdup("DIR");
     char *text = NULL;
-    if (!directory ||
-        asprintf(&text, "osprof run --layers fs -o slow=10ms%s -d %s -- %s", is_led_by_locks ? ",posix_lock,flock" : "",
-                 directory, can_be_typed ? command : "COMMAND") < 0)
+    if (!directory || asprintf(&text, "osprof run --layers fs --slow 10ms%s -d %s -- %s",
+                               is_led_by_locks ? " --mount-option posix_lock,flock" : "", directory,
+                               can_be_typed ? command : "COMMAND") < 0)
         return NULL;
     return text;
 }
@@ -220,8 +220,12 @@ void answer_next_put(struct sheet *sheet, const struct answer_source *source, co
     CLEANUP_FREE char *directory = source->is_run && source->directory ? answer_next_quote(source->directory) : NULL;
     if (model->peak_count > 0 && source->profile)
         add_of_profile(source, profile, model, &list);
+    bool has_names = false;
+    for (size_t i = 0; i < model->peak_count; i++)
+        has_names |= model->peaks[i].reason.cause != PEAK_CAUSE_NOT_KNOWN;
     if (model->peak_count > 0 && wants_calibration && directory)
-        add(&list, "once: then peaks have names", directory, "DIR", "osprof calibrate");
+        add(&list, has_names ? "once: names for more peaks" : "once: then peaks have names", directory, "DIR",
+            "osprof doctor --calibrate");
 }
 
 void answer_next_put_layer(struct sheet *sheet, const char *name, const char *layer) {

@@ -24,6 +24,8 @@
 #define CACHED_SHARE_NEAR 0.001 /* all or nothing, as printed */
 #define WITHIN_MIN 0.05         /* of the elapsed time: a smaller part of the calls on a CPU is not mentioned */
 #define NOT_SEEN_COLUMNS 160
+#define DISK_SHARE_NONE 0.01 /* of what calls read: so little came from the disk */
+#define DISK_SHARE_CALLS 0.9 /* of what came from the disk: calls may have read all of it */
 #define NOT_SEEN_NAMES 2
 #define GROUPINGS_MAX 5
 
@@ -59,11 +61,12 @@ enum {
     PROGRAMS,
     FILES,
     FIRST_PEAK,
+    ASKED_FOR,
     FIRST_ADVICE,
+    DISK,
     HIDDEN_LOCKS,
     FAILED,
-    NOT_TOLD,
-    NOT_SEEN,
+    NOT_MEASURED,
     FIRST_COMMAND,
 };
 
@@ -104,7 +107,7 @@ static void add_place(const struct putting *it, struct str *text, const char *pr
 /* ---- How much of the time ----------------------------------------------------------------------- */
 
 /* Of a sum of calls that may be at the same time. */
-#define ADDED_UP "overlapping ones added up"
+#define ADDED_UP "summed over threads"
 
 /* The group of osprof show --of; NULL: all calls. */
 static const struct aggstats_label *find_whose(const struct aggstats_profile *profile) {
@@ -130,7 +133,7 @@ static void add_busy(const struct putting *it, struct str *text) {
     str_addf(text, "in %s%s of them (%s) %s", it->is_at_least ? "at least " : "",
              time_of(it->sheet, is_sampled ? model->busy_share * it->elapsed : model->sum.total_cycles).text,
              screen_firm(share).text,
-             it->is_of_programs ? are_several ? "the job was in file calls" : "the job was in a file call"
+             it->is_of_programs ? "the job was in file system calls"
              : are_several      ? "calls"
                                 : "a call");
     add_place(it, text, it->is_of_programs ? "on" : "to");
@@ -139,7 +142,7 @@ static void add_busy(const struct putting *it, struct str *text) {
         str_addf(text, ", up to %llu at a time", (unsigned long long)model->busy_most);
 }
 
-/* "calls to /srv/data took 9.78 s (79.0 %), overlapping ones added up"; of a group "calls of program cc1 to ..." */
+/* "calls to /srv/data took 9.78 s (79.0 %), summed over threads"; of a group "calls of program cc1 to ..." */
 static void add_sum(const struct putting *it, const struct aggstats_label *whose, struct str *text) {
     static const char on[] = "calls on ";
     const struct answer_model *model = it->model;
@@ -156,7 +159,7 @@ static void add_sum(const struct putting *it, const struct aggstats_label *whose
     }
     add_place(it, text, "to");
     if (model->sum.calls == 0) {
-        str_add(text, it->is_at_least ? " were seen" : "");
+        str_add(text, it->is_at_least ? " were measured" : "");
         return;
     }
     str_addf(text, " took %s%s", it->is_at_least ? "at least " : "", time_of(it->sheet, model->sum.total_cycles).text);
@@ -181,7 +184,7 @@ static void put_time(const struct putting *it) {
     else
         add_busy(it, &text);
     if (model->fuse.is_between && !model->fuse.is_known && (!is_sum || (model->sum.calls > 0 && !whose)))
-        str_addf(&text, ", FUSE%s not counted", model->fuse.has_local_locks ? " and waiting for locks" : "");
+        str_addf(&text, ", FUSE%s not included", model->fuse.has_local_locks ? " and waiting for locks" : "");
     if (model->sum.total_cycles > 0 && model->lock_cycles >= ANSWER_SHARE_MIN * model->sum.total_cycles)
         str_addf(&text,
                  model->has_busy && !model->is_one_by_one ? "; calls for locks took %s, " ADDED_UP
@@ -229,7 +232,7 @@ static void put_rest(const struct putting *it) {
         str_addf(&text, "Its threads and processes were on CPUs for %s, in these calls and outside",
                  time_of(it->sheet, rest->cpu).text);
         if (!it->is_at_least && rest->idle_least >= least)
-            str_addf(&text, "; that leaves at least %s of the elapsed time for something else",
+            str_addf(&text, "; that leaves at least %s of the elapsed time for other waits",
                      time_of(it->sheet, rest->idle_least).text);
     } else if (rest->kind == ANSWER_REST_ONE && !it->is_at_least) {
         if (rest->within_least >= WITHIN_MIN * it->elapsed)
@@ -240,14 +243,46 @@ static void put_rest(const struct putting *it) {
         add_span(it, &text, rest->computing_least, rest->computing_most);
         const bool has_queued = rest->queued_most >= least; /* part of others_most */
         if (has_queued)
-            str_addf(&text, ", waited for one for at most %s", time_of(it->sheet, rest->queued_most).text);
+            str_addf(&text, ", waited for a CPU for at most %s", time_of(it->sheet, rest->queued_most).text);
         if (rest->others_most >= least) {
-            str_add(&text, has_queued ? ", and for something else " : ", and waited for something else ");
+            str_add(&text, has_queued ? ", and for other things for " : ", and waited for other things for ");
             add_span(it, &text, rest->others_least, rest->others_most);
         }
     }
     if (text.length > 0)
         sheet_sentence(it->sheet, 0, "%s", str_text(&text));
+}
+
+/* Is it the disk? "161 MiB came from the disk; calls read 170 MiB"; "161 MiB came from the disk, at most 300 KiB of it by read
+ * calls: the rest by mapped files and programs (6 major page faults, at most 9.00 ms each), read-ahead or metadata" */
+static void put_disk(const struct putting *it) {
+    const struct answer_disk *disk = &it->model->disk;
+    const struct units_text storage = screen_firm(units_bytes(disk->storage_bytes));
+    const struct units_text called = screen_firm(units_bytes(disk->called_bytes));
+    CLEANUP_STR struct str text = {0};
+    if (!disk->is_known)
+        return;
+    it->sheet->rank = DISK;
+    if (disk->storage_bytes < DISK_SHARE_NONE * disk->called_bytes) {
+        str_addf(&text, "%s of the %s that calls read came from the disk: %s",
+                 disk->storage_bytes > 0 ? "Less than 1\1%" : "Nothing", called.text,
+                 disk->is_local ? "it was in the page cache"
+                                : "it was in the page cache, or came from a FUSE daemon or a server");
+    } else if (disk->called_bytes >= DISK_SHARE_CALLS * disk->storage_bytes) {
+        str_addf(&text, "%s came from the disk; calls read %s", storage.text, called.text);
+    } else {
+        str_addf(&text, "%s came from the disk, %s%s of it by read calls: the rest by ", storage.text,
+                 disk->called_bytes > 0 ? "at most " : "none", disk->called_bytes > 0 ? called.text : "");
+        if (disk->major_faults > 0)
+            str_addf(&text, "mapped files and programs (%s major page fault%s", units_count(disk->major_faults).text,
+                     units_plural(disk->major_faults));
+        if (disk->major_faults > 0 && disk->fault_most_cycles > 0)
+            str_addf(&text, ", at most %s each", time_of(it->sheet, disk->fault_most_cycles).text);
+        str_add(&text, disk->major_faults > 0 ? "), read-ahead or metadata" : "read-ahead or metadata");
+        if (disk->major_faults > 0 && it->page->source->can_see_faults)
+            str_add(&text, "; as root, osprof attach shows which files");
+    }
+    sheet_sentence(it->sheet, 0, "%s", str_text(&text));
 }
 
 /* ---- Advice ------------------------------------------------------------------------------------- */
@@ -334,7 +369,7 @@ static void put_missed_bytes(const struct putting *it) {
     const bool are_both = witness->is_read_missed && witness->is_written_missed;
     it->sheet->rank = MISSED_BYTES;
     if (witness->is_at_least)
-        sheet_warning(it->sheet, "Only %s of the bytes that the kernel %s%s%s%s for these programs were seen%s",
+        sheet_warning(it->sheet, "Only %s of the bytes that the kernel %s%s%s%s for these programs were measured%s",
                       witness->is_read_missed ? share_of(witness->share.read).text : written.text,
                       witness->is_read_missed ? "read" : "wrote", are_both ? ", and of those that it wrote " : "",
                       are_both ? written.text : "", are_both ? "," : "",
@@ -370,13 +405,13 @@ static void put_missing(const struct putting *it) {
     if (faults > 0)
         str_addf(&not_seen, "%spage faults of mapped files (%s major in all)", it->has_unseen ? ", " : "",
                  units_count(faults).text);
-    it->sheet->rank = NOT_SEEN;
-    if (is_any_unseen)
-        sheet_warning(it->sheet, "Not seen: %s%s", what ? what : "", str_text(&not_seen));
     facts_text_add_not_told(&not_told, it->profile);
-    it->sheet->rank = NOT_TOLD;
-    if (not_told.length > 0)
-        sheet_sentence(it->sheet, 0, "Not told: %s", str_text(&not_told));
+    it->sheet->rank = NOT_MEASURED;
+    if (is_any_unseen)
+        sheet_warning(it->sheet, "Not measured: %s%s%s%s", what ? what : "", str_text(&not_seen),
+                      not_told.length > 0 ? "; " : "", str_text(&not_told));
+    else if (not_told.length > 0)
+        sheet_sentence(it->sheet, 0, "Not measured: %s", str_text(&not_told));
     it->sheet->rank = REMEDY;
     if (is_any_unseen && !source->has_mount)
         sheet_sentence(it->sheet, 0, "A mount over their files sees them: osprof run --layers fs -d DIR%s",
@@ -438,19 +473,33 @@ static void put_slow(const struct putting *it) {
 /* ---- Peaks -------------------------------------------------------------------------------------- */
 
 /* The share is before the name, so that no line looks like one of the table of operations. */
-enum column { COLUMN_SHARE, COLUMN_NAME, COLUMN_CALLS, COLUMN_P50, COLUMN_LONGEST, COLUMN_CAUSE, COLUMN_PLACE };
+enum column {
+    COLUMN_SHARE,
+    COLUMN_NAME,
+    COLUMN_CALLS,
+    COLUMN_P50,
+    COLUMN_MEAN,
+    COLUMN_LONGEST,
+    COLUMN_CAUSE,
+    COLUMN_PLACE
+};
 
 #define CAUSE_COLUMNS_MIN 18
 #define PLACE_COLUMNS_MIN 14
 
-static bool is_observed(const struct answer_peak *peak) {
-    return peak->wait || peak_reason_is_seen(&peak->reason);
+static const char *name_of(const struct putting *it, const struct answer_peak *peak) {
+    return it->page->no_labels ? "" : peak_reason_name(&peak->reason, peak->op);
+}
+
+static bool is_observed(const struct putting *it, const struct answer_peak *peak) {
+    return peak->wait || (name_of(it, peak)[0] && peak_reason_is_seen(&peak->reason));
 }
 
 /* An upper bound has a sign. Beside observed causes, a probable one has a question mark. */
-static void add_peak(struct sheet *sheet, const struct answer_peak *peak, bool has_observed) {
+static void add_peak(const struct putting *it, const struct answer_peak *peak, bool has_observed) {
+    struct sheet *sheet = it->sheet;
     char words[AGGSTATS_WHY_TEXT_SIZE];
-    const char *reason = peak_reason_name(&peak->reason, peak->op);
+    const char *reason = name_of(it, peak);
     sheet_add_share(sheet, peak->cost_share);
     sheet_add(sheet, peak->op->name);
     if (peak->peak.calls < peak->op_calls)
@@ -458,13 +507,19 @@ static void add_peak(struct sheet *sheet, const struct answer_peak *peak, bool h
     else
         sheet_add_count(sheet, peak->peak.calls);
     sheet_add_cycles(sheet, peak->peak.p50_cycles);
+    sheet_add_cycles(sheet, peak->mean_cycles);
     sheet_addf(sheet, "%s%s", peak->is_longest_exact ? "" : "<",
                units_cycles(&sheet->units, peak->longest_cycles).text);
     if (peak->wait)
         sheet_add(sheet, aggstats_why_text(&peak->wait->why, words));
     else
-        sheet_addf(sheet, "%s%s", reason, reason[0] && has_observed && !is_observed(peak) ? "?" : "");
-    sheet_add(sheet, peak->is_file_unknown ? "(file not known: by=file)" : peak->place ? groups_name(peak->place) : "");
+        sheet_addf(sheet, "%s%s", reason, reason[0] && has_observed && !is_observed(it, peak) ? "?" : "");
+    if (peak->below.path)
+        sheet_addf(sheet, "below %.*s", (int)peak->below.length, peak->below.path);
+    else
+        sheet_add(sheet, peak->is_file_unknown ? "(file not known: by=file)"
+                         : peak->place         ? groups_name(peak->place)
+                                               : "");
 }
 
 /* A table of the first ones. */
@@ -473,38 +528,39 @@ static void put_peaks(const struct putting *it, size_t count) {
     bool has_some = false;     /* of the calls of an operation */
     bool has_paths = false;
     bool has_queued = false; /* how long requests waited before a disk got them */
-    unsigned hidden = 1U << COLUMN_LONGEST | 1U << COLUMN_CAUSE | 1U << COLUMN_PLACE;
+    unsigned hidden = 1U << COLUMN_MEAN | 1U << COLUMN_LONGEST | 1U << COLUMN_CAUSE | 1U << COLUMN_PLACE;
     for (size_t i = 0; i < count; i++) {
         const struct answer_peak *peak = &it->model->peaks[i];
-        has_observed |= is_observed(peak);
+        has_observed |= is_observed(it, peak);
         has_some |= peak->peak.calls < peak->op_calls;
-        has_paths |= peak->place != NULL;
+        has_paths |= peak->place || peak->below.path;
         has_queued |= layers_is_queued(LAYER_IS_BLOCK, peak->op->name);
         if (peak->is_uneven) /* p50 does not explain all of the shares */
-            hidden &= ~(1U << COLUMN_LONGEST);
-        if (peak->wait || peak_reason_name(&peak->reason, peak->op)[0])
+            hidden &= ~(1U << COLUMN_MEAN | 1U << COLUMN_LONGEST);
+        if (peak->wait || name_of(it, peak)[0])
             hidden &= ~(1U << COLUMN_CAUSE);
-        if (peak->place || peak->is_file_unknown)
+        if (peak->place || peak->is_file_unknown || peak->below.path)
             hidden &= ~(1U << COLUMN_PLACE);
     }
     const char *base = has_paths ? groups_base(it->profile) : NULL; /* where the paths begin */
     CLEANUP_STR struct str place_title = {0};
-    str_addf(&place_title, "mostly on%s%s", base ? ", in " : "", base ? base : "");
+    str_addf(&place_title, "top file%s%s", base ? ", in " : "", base ? base : "");
     const struct sheet_column columns[] = {
-        [COLUMN_SHARE] = {"of time", SHEET_NUMBER, 0, 8, .title_in_html = "of call time"}, /* not the headline's */
+        [COLUMN_SHARE] = {"% of latency", SHEET_NUMBER, 0, 8},
         [COLUMN_NAME] = {"spent in", SHEET_NAME, 1},
         [COLUMN_CALLS] = {"calls", SHEET_NUMBER, 2, 9},
         [COLUMN_P50] = {has_some ? "their p50" : "p50", SHEET_NUMBER, 3, 10},
-        [COLUMN_LONGEST] = {"longest", SHEET_NUMBER, 4, 10},
+        [COLUMN_MEAN] = {has_some ? "their mean" : "mean", SHEET_NUMBER, 4, 10},
+        [COLUMN_LONGEST] = {"max", SHEET_NUMBER, 6, 10},
         [COLUMN_CAUSE] = {has_observed ? "cause" : "may be", SHEET_LINE, 5, CAUSE_COLUMNS_MIN},
-        [COLUMN_PLACE] = {str_text(&place_title), SHEET_PLACE, 6, PLACE_COLUMNS_MIN},
+        [COLUMN_PLACE] = {str_text(&place_title), SHEET_PLACE, 7, PLACE_COLUMNS_MIN},
     };
     sheet_gap(it->sheet);
     struct sheet_table *table = SHEET_TABLE(it->sheet, columns);
     table->fills = true;
     table->hidden = hidden;
     for (size_t i = 0; i < count; i++)
-        add_peak(it->sheet, &it->model->peaks[i], has_observed);
+        add_peak(it, &it->model->peaks[i], has_observed);
     if (has_queued)
         sheet_legend(it->sheet, ANSWER_QUEUED);
     sheet_gap(it->sheet);
@@ -531,14 +587,25 @@ static void put_tables_of_peaks(const struct putting *it) {
 
 /* ---- Groups ------------------------------------------------------------------------------------- */
 
+/* "below /var/tmp/t 97.1 %": the common directory of many. */
+static void put_below(const struct putting *it, int columns) {
+    const struct groups_prefix *below = &it->model->below;
+    CLEANUP_FREE char *path = strndup(below->path, below->length);
+    CLEANUP_FREE char *shown = path ? screen_cut(&it->sheet->screen, path, columns, SCREEN_PATH) : NULL;
+    if (shown)
+        sheet_item(it->sheet, 0, "below %s %s", shown, units_share(below->weight / it->model->sum.total_cycles).text);
+}
+
 /* The busiest group of a grouping, and all groups with at least ANSWER_SHARE_MIN of the time. */
 static void put_groups(const struct putting *it, enum aggstats_grouping grouping) {
     const struct screen *screen = &it->sheet->screen;
     const int columns = screen->width < 80                        ? NAME_COLUMNS_NARROW
                         : aggstats_grouping_has_objects(grouping) ? PATH_COLUMNS
                                                                   : NAME_COLUMNS;
-    bool has_any = false;
+    bool has_any = grouping == AGGSTATS_BY_DIRECTORY && it->model->below.path;
     sheet_list(it->sheet, groups_name_title(grouping), 1, 0);
+    if (has_any)
+        put_below(it, columns);
     for (size_t i = 0; i < it->profile->group_count; i++) {
         const struct aggstats_group *group = &it->profile->groups[i];
         const double whole = it->model->sum.total_cycles;
@@ -573,7 +640,8 @@ static bool has_file_systems(const struct putting *it) {
     return largest > 0 && (!is_root || largest < (1 - ANSWER_SHARE_MIN) * it->model->sum.total_cycles);
 }
 
-/* Where the time went comes first. Those after GROUPINGS_MAX are omitted, because the page is bounded. */
+/* Where the time went comes first. Those after GROUPINGS_MAX are omitted, because the page is bounded; those that were asked
+ * for stay. */
 static void put_all_groups(const struct putting *it) {
     static const struct {
         enum aggstats_grouping grouping;
@@ -583,12 +651,20 @@ static void put_all_groups(const struct putting *it) {
                  {AGGSTATS_BY_PROCESS, PROCESSES},      {AGGSTATS_BY_UID, USERS},
                  {AGGSTATS_BY_CGROUP, CGROUPS}};
     _Static_assert(ARRAY_SIZE(order) == GROUPING_COUNT, "each grouping has its place");
-    unsigned count = 0;
-    for (size_t i = 0; i < ARRAY_SIZE(order) && count < GROUPINGS_MAX; i++) {
+    const bool are_asked_for = it->page->source->has_groups_asked;
+    unsigned count = it->model->sum.calls > 0 ? 0 : ARRAY_SIZE(order);
+    for (size_t i = 0; i < ARRAY_SIZE(order) && (count < GROUPINGS_MAX || (are_asked_for && count < ARRAY_SIZE(order)));
+         i++) {
         if (!(it->profile->groupings & 1U << order[i].grouping) ||
-            (order[i].grouping == AGGSTATS_BY_FILESYSTEM && !has_file_systems(it)))
+            (order[i].grouping == AGGSTATS_BY_FILESYSTEM && !are_asked_for && !has_file_systems(it)))
             continue;
         it->sheet->rank = order[i].rank;
+        if (it->model->below.path && order[i].grouping == AGGSTATS_BY_DIRECTORY) /* more than a few of many files */
+            it->sheet->rank = FILES;
+        else if (it->model->below.path && order[i].grouping == AGGSTATS_BY_FILE)
+            it->sheet->rank = DIRECTORIES;
+        if (are_asked_for)
+            it->sheet->rank = ASKED_FOR;
         put_groups(it, order[i].grouping);
         count++;
     }
@@ -687,16 +763,25 @@ static void put_cost(const struct putting *it) {
 
 /* ---- The whole ---------------------------------------------------------------------------------- */
 
+static size_t count_unnamed(const struct answer_model *model) {
+    size_t count = 0;
+    for (size_t i = 0; i < model->peak_count; i++)
+        count += model->peaks[i].reason.cause == PEAK_CAUSE_NOT_KNOWN;
+    return count;
+}
+
 static void put_reasons(struct sheet *sheet, const struct answer_page *page, const struct answer_model *model) {
     const struct peak_times times = peak_labels_times(page->profile, page->calibration);
-    if (times.count == 0) {
-        sheet_gap(sheet);
-        peak_labels_explain_none(sheet);
-        return;
-    }
+    const size_t unnamed = count_unnamed(model);
     for (size_t i = 0; i < model->peak_count; i++) {
+        if (times.count == 0 && model->peaks[i].reason.cause == PEAK_CAUSE_NOT_KNOWN)
+            continue;
         sheet_heading(sheet, "%s", model->peaks[i].op->name);
         peak_labels_explain(sheet, model->peaks[i].op, &model->peaks[i].peak, &times);
+    }
+    if (times.count == 0 && (unnamed > 0 || model->peak_count == 0)) {
+        sheet_gap(sheet);
+        peak_labels_explain_none(sheet, unnamed < model->peak_count);
     }
 }
 
@@ -728,6 +813,7 @@ void answer_page_put(struct sheet *sheet, const struct answer_page *page) {
     put_time(&it);
     put_fuse(&it);
     put_rest(&it);
+    put_disk(&it);
     put_all_advice(&it);
     put_missing(&it);
     put_in_flight(&it);
@@ -737,7 +823,8 @@ void answer_page_put(struct sheet *sheet, const struct answer_page *page) {
     put_moved(&it);
     put_failed(&it);
     put_cost(&it);
-    answer_next_put(sheet, page->source, profile, &model, page->calibration->count == 0 && !page->no_labels, ranks);
+    answer_next_put(sheet, page->source, profile, &model,
+                    page->calibration->count == 0 && !page->no_labels && count_unnamed(&model) > 0, ranks);
     sheet->rank = NEVER;
     if (page->explain)
         put_reasons(sheet, page, &model);

@@ -19,6 +19,8 @@ struct answer_source {
     const char *directory;   /* NULL: none */
     bool has_mount;          /* osproffs was between */
     bool has_groups_unasked; /* their tables are not printed */
+    bool has_groups_asked;   /* by --by: they never give way */
+    bool can_see_faults;     /* osprof attach, as root here: which files page faults read */
     const char *attach;      /* sees what was not seen, on the file system of its directory; NULL: none */
 };
 
@@ -26,7 +28,7 @@ struct answer_page {
     const struct aggstats_profile *profile;
     const struct calibration *calibration; /* may have no times */
     const struct answer_source *source;
-    bool no_labels; /* the user wants no calibrated times */
+    bool no_labels; /* the user wants no names of peaks */
     bool explain;   /* then the reasons for the names of peaks follow */
 };
 
@@ -42,7 +44,7 @@ void answer_page_put_hidden_locks(struct sheet *sheet, double cycles);
 /* ---- Recommended commands ------------------------------------------------------------------------ */
 
 /* Puts them on a sheet; none for a profile without calls.
- * wants_calibration: whether to say how peaks get names, if the profile is of this machine
+ * wants_calibration: whether to say how more peaks get names, if the profile is of this machine
  * ranks: of the first, the second, and those behind it */
 void answer_next_put(struct sheet *sheet, const struct answer_source *source, const struct aggstats_profile *profile,
                      const struct answer_model *model, bool wants_calibration, const unsigned ranks[3]);

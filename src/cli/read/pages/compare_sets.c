@@ -142,7 +142,7 @@ int compare_sets(const struct compare_sets *sets, struct compared_sets *ret_sets
     } else if (!err && (a.count == 0 || b.count == 0)) {
         err = -ENOENT;
         if (directory)
-            complain("%s holds no runs to compare: files a-*.osprof and b-*.osprof, as osprof run --vs --repeat -p "
+            complain("%s holds no runs to compare: files a-*.osprof and b-*.osprof, as osprof run --vs --repeat -o "
                      "writes them",
                      directory);
         else

@@ -25,9 +25,9 @@ struct page {
 
 const char *comparison_verdict_name(enum compare_verdict verdict) {
     static const char *const names[] = {
-        [COMPARE_ALIKE] = "alike", [COMPARE_SIMILAR] = "similar",    [COMPARE_CHEAP] = "cheap",
-        [COMPARE_RARE] = "rare",   [COMPARE_SCORE] = "score",        [COMPARE_TOTALS] = "totals",
-        [COMPARE_PEAKS] = "peaks", [COMPARE_ONE_SIDED] = "one side",
+        [COMPARE_ALIKE] = "no change", [COMPARE_SIMILAR] = "similar",    [COMPARE_CHEAP] = "cheap",
+        [COMPARE_RARE] = "rare",       [COMPARE_SCORE] = "score",        [COMPARE_TOTALS] = "totals",
+        [COMPARE_PEAKS] = "peaks",     [COMPARE_ONE_SIDED] = "one side",
     };
     return names[verdict];
 }

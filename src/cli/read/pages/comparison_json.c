@@ -4,7 +4,7 @@
 #include "comparison.h"
 #include "json_writer.h"
 
-#define JSON_VERSION 2
+#define JSON_VERSION 3
 
 struct page {
     struct json_writer writer;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base.h"
@@ -12,7 +13,7 @@
 #define BUSY_MIN_PERCENT 20 /* a disk that was less busy has delayed nobody */
 #define PRECISE 0.1         /* both bounds differ by no more than this part of the larger one */
 
-/* ---- Not seen ----------------------------------------------------------------------------------- */
+/* ---- Not measured ----------------------------------------------------------------------------- */
 
 static const struct {
     const char *adjective;
@@ -94,8 +95,6 @@ char *facts_text_not_seen(const struct aggstats_profile *profile, const struct s
     return text.length > 0 ? screen_cut(screen, str_text(&text), columns, SCREEN_BEGINNING) : NULL;
 }
 
-/* ---- Not told ----------------------------------------------------------------------------------- */
-
 void facts_text_add_not_told(struct str *text, const struct aggstats_profile *profile) {
     static const char *const whose[] = {
         [AGGSTATS_UNTOLD_OF_MACHINE] = "of all programs of this machine",
@@ -108,20 +107,20 @@ void facts_text_add_not_told(struct str *text, const struct aggstats_profile *pr
         const char *noun;
         const char *behind;
     } rows[] = {
-        {AGGSTATS_UNTOLD_UNTIMED, "how long ", "request", " of io_uring took that asked for no completion"},
-        {AGGSTATS_UNTOLD_BEGUN, "how long ", "call", " took that had begun before osprof attached"},
+        {AGGSTATS_UNTOLD_UNTIMED, "the latency of ", "request", " of io_uring (they asked for no completion)"},
+        {AGGSTATS_UNTOLD_BEGUN, "the latency of ", "call", " (begun before osprof attached)"},
         {AGGSTATS_UNTOLD_PROCESSES, "calls of ", "descendant",
-         ", and of what they started: there was no room for more processes"},
-        {AGGSTATS_UNTOLD_CAUSES, "what ", "slow call", " waited for: too many ended at once"},
+         " and of what they started (no room for more processes)"},
+        {AGGSTATS_UNTOLD_CAUSES, "the cause of ", "slow call", " (too many ended at once)"},
     };
     const bool is_of_one = aggstats_profile_label(profile, "fstype") != NULL;
     for (size_t i = 0; i < ARRAY_SIZE(whose); i++) {
         const uint64_t calls = profile->not_told[i];
         if (calls > 0)
-            str_addf(
-                text, "%s%" PRIu64 " call%s by name (%" PRIu64 " failed), %s, may be %s", text->length > 0 ? "; " : "",
-                calls, units_plural(calls), profile->not_told[AGGSTATS_UNTOLD_FAILED], whose[i],
-                is_of_one ? "here or on any other file system" : "on these file systems, or on others such as /proc");
+            str_addf(text, "%s%" PRIu64 " call%s by name (unresolved: %s, %s; %" PRIu64 " failed)",
+                     text->length > 0 ? "; " : "", calls, units_plural(calls),
+                     is_of_one ? "here or on another file system" : "here or on pseudo file systems such as /proc",
+                     whose[i], profile->not_told[AGGSTATS_UNTOLD_FAILED]);
     }
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         const uint64_t count = profile->not_told[rows[i].kind];
@@ -138,6 +137,21 @@ void facts_text_add_cost(struct str *text, const struct aggstats_profile *profil
         str_addf(text, "about %s more for each of %s system calls of this machine, %s for those counted",
                  units_seconds(units, (double)profile->cost_ns.each / 1e9).text, units_count(profile->cost_calls).text,
                  units_seconds(units, (double)profile->cost_ns.counted / 1e9).text);
+}
+
+void facts_text_add_exit(struct str *text, const struct aggstats_profile *profile) {
+    const struct aggstats_exit *exit = &profile->exit;
+    const bool are_several = profile->has_runs || profile->merged > 0;
+    if (!profile->has_exit)
+        return;
+    if (exit->signal > 0 && exit->signal < NSIG)
+        str_addf(text, "signal %" PRIu64 " (%s)", exit->signal, strsignal((int)exit->signal));
+    else if (exit->signal > 0)
+        str_addf(text, "signal %" PRIu64, exit->signal);
+    else
+        str_addf(text, "status %" PRIu64, exit->status);
+    if (are_several)
+        str_add(text, exit->signal > 0 || exit->status > 0 ? ", in the first run that failed" : ", in all runs");
 }
 
 /* For how much of the time the disk had something to do; 0 also if that is not known. */
@@ -174,7 +188,7 @@ void facts_text_put(struct sheet *sheet, const struct aggstats_profile *profile)
         const char *of;
     } bytes[] = {
         {"bytes", &profile->bytes_seen, profile->has_witness, ", in the calls below"},
-        {"kernel", &profile->bytes_kernel, profile->has_witness, ", by its own count of the same programs"},
+        {"kernel", &profile->bytes_kernel, profile->has_witness, ", by the kernel's count, less the start of programs"},
         {"elsewhere", &profile->bytes_elsewhere, profile->has_elsewhere,
          ", of files that do not count here, pipes, sockets and terminals"},
     };
@@ -188,6 +202,8 @@ void facts_text_put(struct sheet *sheet, const struct aggstats_profile *profile)
         {"merged", profile->merged, profile->merged > 0},
     };
     CLEANUP_STR struct str text = {0};
+    facts_text_add_exit(&text, profile);
+    put_entry(sheet, "exit", &text);
     if (profile->has_page_faults)
         sheet_entry(sheet, FORM_ENTRY, "page_faults", "%" PRIu64 " minor, %" PRIu64 " major",
                     profile->page_faults.minor, profile->page_faults.major);

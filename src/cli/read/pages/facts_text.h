@@ -21,6 +21,9 @@ void facts_text_add_not_told(struct str *text, const struct aggstats_profile *pr
 /* "about 300 ns more for each of 52,310 system calls of this machine, 812 ns for those counted"; nothing if unknown. */
 void facts_text_add_cost(struct str *text, const struct aggstats_profile *profile, const struct units *units);
 
+/* "status 3", "signal 9 (Killed), in the first run that failed"; nothing if unknown. */
+void facts_text_add_exit(struct str *text, const struct aggstats_profile *profile);
+
 /* Puts the facts that are part of what was profiled, an entry each. */
 void facts_text_put(struct sheet *sheet, const struct aggstats_profile *profile);
 

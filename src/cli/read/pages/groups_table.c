@@ -134,7 +134,7 @@ void groups_table_put(struct sheet *sheet, const struct aggstats_profile *profil
         [COLUMN_MEAN] = {"mean", SHEET_NUMBER, 7, 10},
         [COLUMN_MISSED] = {"in other", SHEET_NUMBER, 6, 10},
         [COLUMN_CACHED] = {"cached", SHEET_NUMBER, 5, 9},
-        [COLUMN_OPS] = {"mostly in", SHEET_LIST, 8, TEXT_GAP + GROUPS_MAIN_OPS_COLUMNS},
+        [COLUMN_OPS] = {"top operations", SHEET_LIST, 8, TEXT_GAP + GROUPS_MAIN_OPS_COLUMNS},
         [COLUMN_PATH] = {str_text(&path_title), SHEET_PATH, 9, TEXT_GAP + GROUPS_NAME_COLUMNS,
                          TEXT_GAP + GROUPS_NAME_COLUMNS},
     };

@@ -42,7 +42,7 @@ static const char *layer_name(const struct printer *it, size_t layer) {
 
 static void append_layer(const struct printer *it, struct str *text, size_t layer) {
     CLEANUP_FREE char *name =
-        screen_cut(&it->sheet->screen, layer_name(it, layer), LAYER_COLUMNS_MAX, SCREEN_BEGINNING);
+        screen_cut(&it->sheet->screen, layers_title(layer_name(it, layer)), LAYER_COLUMNS_MAX, SCREEN_BEGINNING);
     str_add(text, name ? name : "");
 }
 
@@ -245,7 +245,7 @@ static void append_not_seen(const struct printer *it, struct str *text, const st
         str_addf(text, "; files were mapped, too, which are %s without a call", is_read ? "read" : "written");
     CLEANUP_FREE char *shown = facts_text_not_seen(profile, &it->sheet->screen, NOT_SEEN_COLUMNS_MAX);
     if (shown && shown[0])
-        str_addf(text, "; user does not see %s", shown);
+        str_addf(text, "; libc does not measure %s", shown);
 }
 
 /* "fuse took longer (118 ms) than user (80.0 ms): reading ahead goes on while nobody waits for it" */

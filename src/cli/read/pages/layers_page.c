@@ -41,9 +41,14 @@ static const char *layer_name(const struct putting *it, size_t layer) {
     return layers_name(&it->table->profiles[layer]);
 }
 
+/* In sentences and tables. */
+static const char *layer_title(const struct putting *it, size_t layer) {
+    return layers_title(layer_name(it, layer));
+}
+
 /* Owner: the caller frees it. Returns NULL without memory */
 static char *shown_layer(const struct putting *it, size_t layer) {
-    return screen_cut(&it->sheet->screen, layer_name(it, layer), LAYER_COLUMNS_MAX, SCREEN_BEGINNING);
+    return screen_cut(&it->sheet->screen, layer_title(it, layer), LAYER_COLUMNS_MAX, SCREEN_BEGINNING);
 }
 
 static struct units units_of(const struct putting *it, size_t layer) {
@@ -128,7 +133,7 @@ static void put_heading(const struct putting *it) {
     for (size_t i = 0; i < count; i++) {
         CLEANUP_FREE char *shown = facts_text_not_seen(&it->table->profiles[i], &it->sheet->screen, NOT_SEEN_COLUMNS);
         if (shown)
-            sheet_warning(it->sheet, "Not seen at the layer %s: %s", layer_name(it, i), shown);
+            sheet_warning(it->sheet, "Not measured at the layer %s: %s", layer_title(it, i), shown);
     }
     for (size_t i = 0; i < count && others.length == 0; i++)
         if (facts_text_add_disk_others(&others, &it->table->profiles[i], &it->sheet->screen))
@@ -143,7 +148,7 @@ static const struct sheet_column columns[] = {
     {"layer", SHEET_LINE, 0, .most = GAP_COLUMNS + LAYER_COLUMNS_MAX},
     {"total", SHEET_NUMBER, 1, .gap = 2 * GAP_COLUMNS},
     {"calls", SHEET_NUMBER, 2},
-    {"own", SHEET_NUMBER, 3},
+    {"self", SHEET_NUMBER, 3},
     {"share", SHEET_NUMBER, 5},
     {"as", SHEET_LINE, 6, GAP_COLUMNS + OPS_COLUMNS_MIN},
 };
@@ -158,7 +163,7 @@ static void add_layer(const struct putting *it, const struct layers_row *row, si
     struct sheet *sheet = it->sheet;
     char ops[OPS_SIZE];
     sheet_add(sheet, row->name);
-    sheet_add(sheet, layer_name(it, layer));
+    sheet_add(sheet, layer_title(it, layer));
     sheet_add_seconds(sheet, has_time ? cell->total_ns / 1e9 : NAN);
     sheet_add_count(sheet, cell->calls);
     if (row->layer_count == 1) {
@@ -195,8 +200,8 @@ static void put_table(const struct putting *it, size_t row_count) {
         }
     if (left_out > 0)
         str_addf(&text, "And %zu more operation%s. ", left_out, units_plural(left_out));
-    str_addf(&text, "own: what the next layer below does not have.%s%s%s",
-             has_queue ? " queue: requests of fuse waiting for a worker." : "",
+    str_addf(&text, "self: total minus that of the next layer below.%s%s%s",
+             has_queue ? " queue: FUSE requests waiting for a worker." : "",
              has_block ? " block: of all programs, and of the kernel." : "",
              is_any_asynchronous ? " " ASYNC ": the next layer took longer, since it works while nobody waits for it."
                                  : "");

@@ -8,7 +8,7 @@
 #include "value_text.h"
 
 struct peak_times peak_labels_times(const struct aggstats_profile *profile, const struct calibration *calibration) {
-    return (struct peak_times){profile, calibration->times, calibration->count};
+    return (struct peak_times){profile, calibration->times, calibration->count, calibration->is_off};
 }
 
 const char *peak_labels_name(const struct aggstats_profile *profile, const struct calibration *calibration,
@@ -22,7 +22,7 @@ const char *peak_labels_name(const struct aggstats_profile *profile, const struc
 
 void peak_labels_put(struct sheet *sheet, const struct aggstats_op_profile *op, const struct peak_times *times) {
     struct peak peaks[PEAKS_MAX];
-    size_t count = times->count > 0 ? peaks_find(op, times->profile->resolution, peaks) : 0;
+    size_t count = peaks_find(op, times->profile->resolution, peaks);
     for (size_t i = 0; i < count; i++) {
         const struct peak_reason reason = peak_reason_of(op, &peaks[i], times);
         if (reason.cause != PEAK_CAUSE_NOT_KNOWN)
@@ -48,6 +48,10 @@ static void add_witness(const struct peak_reason *reason, const struct aggstats_
         [PEAK_WITNESS_STACKS] = {", and most were seen to wait for it", NULL},
         [PEAK_WITNESS_BLOCK] = {", and they are requests to a disk", NULL},
         [PEAK_WITNESS_OTHERS] = {"; ", " read from storage, maybe for something else"},
+        [PEAK_WITNESS_BELOW] =
+            {"; nothing was read from storage, but a FUSE daemon or a server below may have sent the data", NULL},
+        [PEAK_WITNESS_ENDS] =
+            {", and nothing was read from storage; but some may have read no bytes, at the end of a file", NULL},
         [PEAK_WITNESS_TOO_FEW_BYTES] = {", but no more than ", " read from storage"},
         [PEAK_WITNESS_NOTHING_MOVED] = {", but they read no bytes", NULL},
         [PEAK_WITNESS_OTHER_STACKS] = {", but most were seen to wait for something else", NULL},
@@ -68,6 +72,12 @@ static void add_witness(const struct peak_reason *reason, const struct aggstats_
 
 static void add_evidence(const struct sheet *sheet, const struct peak_reason *reason,
                          const struct aggstats_profile *profile, struct str *text) {
+    if (reason->copy_ns > 0) {
+        str_addf(text, "%s of its calls take less than %s, the most for a copy of their bytes",
+                 screen_firm(units_share(reason->near_part)).text, text_of_ns(sheet, reason->copy_ns).text);
+        add_witness(reason, profile, text);
+        return;
+    }
     if (!reason->time) {
         str_add(text, "of the calibrated times none is one that this operation waits for");
         return;
@@ -109,18 +119,25 @@ void peak_labels_explain(struct sheet *sheet, const struct aggstats_op_profile *
     sheet_sentence(sheet, 2, "%s", str_text(&text));
 }
 
-void peak_labels_explain_none(struct sheet *sheet) {
-    sheet_sentence(sheet, 2, "peaks have no names: no times that 'osprof calibrate' measured are for this profile");
+void peak_labels_explain_none(struct sheet *sheet, bool are_others) {
+    sheet_sentence(sheet, 2,
+                   "%speaks have no names: no times that 'osprof doctor --calibrate' measured are for this profile",
+                   are_others ? "other " : "");
 }
 
 void peak_labels_explain_all(struct sheet *sheet, const struct aggstats_op_profile *op,
                              const struct peak_times *times) {
     struct peak peaks[PEAKS_MAX];
-    size_t count = times->count > 0 ? peaks_find(op, times->profile->resolution, peaks) : 0;
-    if (times->count == 0)
-        peak_labels_explain_none(sheet);
-    for (size_t i = 0; i < count; i++)
-        peak_labels_explain(sheet, op, &peaks[i], times);
+    const size_t count = peaks_find(op, times->profile->resolution, peaks);
+    size_t named = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool has_name = peak_reason_of(op, &peaks[i], times).cause != PEAK_CAUSE_NOT_KNOWN;
+        named += has_name;
+        if (has_name || times->count > 0)
+            peak_labels_explain(sheet, op, &peaks[i], times);
+    }
+    if (times->count == 0 && named < count)
+        peak_labels_explain_none(sheet, named > 0);
 }
 
 /* ---- Causes of waiting -------------------------------------------------------------------------- */

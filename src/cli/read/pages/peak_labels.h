@@ -21,8 +21,8 @@ void peak_labels_put(struct sheet *sheet, const struct aggstats_op_profile *op, 
 void peak_labels_explain(struct sheet *sheet, const struct aggstats_op_profile *op, const struct peak *peak,
                          const struct peak_times *times);
 
-/* Says why no peak of the profile has a name: there are no times. */
-void peak_labels_explain_none(struct sheet *sheet);
+/* Says why no peak of the profile has a name, or none but those explained: there are no times. */
+void peak_labels_explain_none(struct sheet *sheet, bool are_others);
 
 /* The same for all peaks of an op. */
 void peak_labels_explain_all(struct sheet *sheet, const struct aggstats_op_profile *op, const struct peak_times *times);

@@ -204,7 +204,7 @@ static const struct sheet_column op_columns[] = {
     [OP_SHARE] = {"share", SHEET_NUMBER, 2, 8}, [OP_TOTAL] = {"total", SHEET_NUMBER, 3, 8},
     [OP_MEAN] = {"mean", SHEET_NUMBER, 8, 8},   [OP_P50] = {"p50", SHEET_NUMBER, 5, 8},
     [OP_P90] = {"p90", SHEET_NUMBER, 7, 8},     [OP_P99] = {"p99", SHEET_NUMBER, 6, 8},
-    [OP_P999] = {"p99.9", SHEET_NUMBER, 9, 8},  [OP_LONGEST] = {"longest", SHEET_NUMBER, 4, 8},
+    [OP_P999] = {"p99.9", SHEET_NUMBER, 9, 8},  [OP_LONGEST] = {"max", SHEET_NUMBER, 4, 8},
 };
 
 /* The mean is of the calls that have ended: the others have not added to the total yet. Where the longest call is not
@@ -251,10 +251,10 @@ static void put_table(const struct page *page) {
     sheet->only_with = inexact;
     sheet_legend(sheet, "Percentiles are exact to a factor of %.3g%s.",
                  figures_percentile_error(page->profile->resolution),
-                 longest->longest_cycles > 0 ? "; the longest is exact" : "");
+                 longest->longest_cycles > 0 ? "; max is exact" : "");
     sheet->only_with = 0;
     if (longest->longest_path)
-        sheet_text(sheet, 0, "The longest call, %s %s, worked on %s", strchr("AEIOU", longest->name[0]) ? "an" : "a",
+        sheet_text(sheet, 0, "The longest call, %s %s, was on %s", strchr("AEIOU", longest->name[0]) ? "an" : "a",
                    longest->name, longest->longest_path);
 }
 
@@ -374,7 +374,9 @@ static int page_init(const struct input *input, const struct show_options *optio
     for (size_t i = 0; i < profile->op_count; i++)
         if (option_list_wants(&options->ops, profile->ops[i].name))
             ops[ret_page->op_count++] = &profile->ops[i];
-    if (!options->no_labels)
+    if (options->no_labels)
+        ret_page->calibration.is_off = true;
+    else
         calibration_for_profile(profile, &ret_page->calibration);
     return 0;
 }
@@ -385,7 +387,7 @@ static void page_finish(struct page *page) {
 }
 
 static struct sheet sheet_of_options(const struct input *input, const struct show_options *options) {
-    const struct screen screen = screen_of(options->stream, (int)options->width, options->ascii);
+    const struct screen screen = screen_of(options->stream);
     return sheet_of(&screen, input->profile.clock.frequency_hz);
 }
 

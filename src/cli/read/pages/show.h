@@ -10,20 +10,19 @@
 #include "option_list.h"
 
 /* A line of its own for such a profile. */
-#define SHOW_INCOMPLETE "Incomplete: some calls are missing, as memory or disk space ran out, or events were lost."
+#define SHOW_INCOMPLETE                                                                                                \
+    "Incomplete: not measured are calls for which memory or disk space ran out, or whose events were dropped."
 
 struct show_options {
     struct option_list ops; /* to show */
-    bool ascii;
-    bool charts;        /* a histogram for each operation; always for chosen ones */
-    bool buckets;       /* these with a row per bucket instead of columns */
-    bool joint;         /* also the joint profiles */
-    unsigned lines_max; /* only the answer page and warnings, in so many lines, and charts if wanted; 0: all */
+    bool charts;            /* a histogram for each operation; always for chosen ones */
+    bool buckets;           /* these with a row per bucket instead of columns */
+    bool joint;             /* also the joint profiles */
+    unsigned lines_max;     /* only the answer page and warnings, in so many lines, and charts if wanted; 0: all */
     bool no_labels;
     bool explain;               /* explain the names of peaks, or their absence */
     unsigned group_rows_max;    /* in tables of groups; 0: all */
     const char *how_all_groups; /* how to see the rest */
-    unsigned width;             /* columns; 0: as found by screen_of() */
     FILE *stream;
     struct answer_source source; /* where the profile comes from */
     const char *warning;         /* the first lines, about a present problem; NULL: none */

@@ -4,7 +4,7 @@
 #include "json_writer.h"
 #include "verdict_page.h"
 
-#define JSON_VERSION 2
+#define JSON_VERSION 3
 
 struct page {
     struct json_writer writer;
@@ -97,7 +97,7 @@ static void write_op(struct page *page, const struct verdict_op *op) {
         write_latency(page, "beyond", aggstats_bucket_lower(tail->first, page->result->a_sum.resolution));
         json_real(&page->writer, "a_share", tail->a_share);
         json_real(&page->writer, "b_share", tail->b_share);
-        json_real(&page->writer, "times_usual", tail->times);
+        json_real(&page->writer, "times_typical", tail->times);
         json_real(&page->writer, "cost", tail->cost);
         write_test(page, &tail->effect);
         json_bool(&page->writer, "changed", tail->is_changed);

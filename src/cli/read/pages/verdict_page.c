@@ -103,10 +103,10 @@ static void put_doubt(const struct printer *it, const struct verdict_ratio *rati
                       size_t more_runs) {
     const char *direction = ratio->ratio > 1 ? more : less;
     if (ratio->effect.is_beyond)
-        more_of_line(it, "; surely %s, but not surely by more than %g %%", direction,
+        more_of_line(it, "; significantly %s, but not by more than %g %%", direction,
                      100 * it->result->options.at_least);
     else if (excludes_one(ratio))
-        more_of_line(it, "; probably %s, but %zu figures are compared, and chance may move one that far", direction,
+        more_of_line(it, "; probably %s, but not significant after correction for %zu tests", direction,
                      it->result->tested_count);
     more_of_line(it, "; %s", more_runs_words(more_runs).text);
 }
@@ -134,13 +134,13 @@ static void put_answer(const struct printer *it) {
         {counts[VERDICT_FAILS_MORE], "failing more"},
         {counts[VERDICT_FAILS_LESS], "failing less"},
         {counts[VERDICT_ONLY_A] + counts[VERDICT_ONLY_B], "only on one side"},
-        {counts[VERDICT_UNDECIDED], "not decided"},
+        {counts[VERDICT_UNDECIDED], "inconclusive"},
     };
     size_t changed = 0;
     for (enum verdict_word word = 0; word < VERDICT_WORDS_OF_OPS; word++)
         changed += verdict_is_change(word) ? counts[word] : 0;
     if (changed == 0)
-        sheet_line(it->sheet, 0, "No operation surely changed by more than %g %%%s, of %zu",
+        sheet_line(it->sheet, 0, "No operation changed significantly by more than %g %%%s, of %zu",
                    100 * it->result->options.at_least, has_common_change(it->result) ? " against the rest" : "",
                    it->result->op_count);
     else
@@ -173,7 +173,7 @@ static void put_times(const struct printer *it) {
     put_time(it, &it->result->total, "The calls of a run took, together,");
 }
 
-/* What all operations have in common, and whether the order of runs matters. has_column: "own change" is shown */
+/* What all operations have in common, and whether the order of runs matters. has_column: "adjusted" is shown */
 static void put_common(const struct printer *it, bool has_column) {
     const struct verdict_result *result = it->result;
     const struct verdict_change *common = &result->common;
@@ -183,10 +183,9 @@ static void put_common(const struct printer *it, bool has_column) {
                    "All operations together take %s times as long a call: the machine was %s, or all of them changed.",
                    ratio_words(it, &common->ratio).text, common->word == VERDICT_SLOWER ? "busier" : "less busy");
         if (has_column)
-            sheet_line(it->sheet, 0,
-                       "\"Own change\" is what is left of mean, B/A without that; \"than the rest\" goes by it.");
+            sheet_line(it->sheet, 0, "\"adjusted\" is mean, B/A, without that; \"than the rest\" goes by it.");
     } else if (common->is_there && common->word == VERDICT_UNDECIDED) {
-        sheet_line(it->sheet, 0, "Whether all operations changed together is not decided: %s times as long a call",
+        sheet_line(it->sheet, 0, "Whether all operations changed together is inconclusive: %s times as long a call",
                    ratio_words(it, &common->ratio).text);
         put_doubt(it, &common->ratio, "slower", "faster", common->more_runs);
         more_of_line(it, ".");
@@ -207,7 +206,7 @@ static bool is_of_latency(enum verdict_word word) {
 }
 
 /* "slower"; "some calls slower (mean), more calls": what decided, if that was not the usual latency. If it was, and the mean
- * goes the other way, that is said. */
+ * goes the other way, that is said. More calls stand before what is faster. */
 static struct words verdict_words(const struct verdict_op *op) {
     const double usual = op->ratios[VERDICT_USUAL].ratio;
     const struct verdict_ratio *mean = &op->ratios[VERDICT_MEAN];
@@ -215,24 +214,58 @@ static struct words verdict_words(const struct verdict_op *op) {
     const bool is_by_other = is_of_latency(op->word) && !is_by_usual;
     const bool has_mean = is_by_usual && verdict_has_ratio(mean);
     const bool has_other_calls = op->word != op->calls_word && verdict_is_change(op->calls_word);
-    return words_of("%s%s%s%s%s%s%s", verdict_word_name(op->word), is_by_other ? " (" : "",
+    const bool are_calls_first =
+        op->calls_word == VERDICT_MORE_CALLS &&
+        (op->word == VERDICT_FASTER || op->word == VERDICT_SOME_FASTER || op->word == VERDICT_FASTER_THAN_REST);
+    const char *calls = has_other_calls ? verdict_word_name(op->calls_word) : "";
+    return words_of("%s%s%s%s%s%s%s%s%s", are_calls_first ? calls : "", are_calls_first ? ", " : "",
+                    verdict_word_name(op->word), is_by_other ? " (" : "",
                     is_by_other ? verdict_figure_name(op->decided_by) : "", is_by_other ? ")" : "",
                     has_mean && usual < 1 && mean->ratio > 1   ? ", mean longer"
                     : has_mean && usual > 1 && mean->ratio < 1 ? ", mean shorter"
                                                                : "",
-                    has_other_calls ? ", " : "", has_other_calls ? verdict_word_name(op->calls_word) : "");
+                    has_other_calls && !are_calls_first ? ", " : "", are_calls_first ? "" : calls);
 }
 
 /* A ratio stands behind the figures that it is of. */
 enum column { NAME, WORD, COST, USUAL, A_MEAN, B_MEAN, MEAN, OWN, CALLS, FAILURES };
 
+#define RATIO_COLUMNS 20
+
 static const struct sheet_column columns[] = {
-    [NAME] = {"operation", SHEET_NAME, 0},         [WORD] = {"verdict", SHEET_WORD, 1, 12},
-    [COST] = {"cost a run", SHEET_NUMBER, 4, 12},  [USUAL] = {"usual, B/A", SHEET_NUMBER, 7, 20},
-    [A_MEAN] = {"mean, A", SHEET_NUMBER, 5, 10},   [B_MEAN] = {"mean, B", SHEET_NUMBER, 6, 10},
-    [MEAN] = {"mean, B/A", SHEET_NUMBER, 2, 20},   [OWN] = {"own change", SHEET_NUMBER, 3, 20},
-    [CALLS] = {"calls, B/A", SHEET_NUMBER, 8, 20}, [FAILURES] = {"failures, A, B", SHEET_NUMBER, 9, 20},
+    [NAME] = {"operation", SHEET_NAME, 0},
+    [WORD] = {"verdict", SHEET_WORD, 1, 12},
+    [COST] = {"cost a run", SHEET_NUMBER, 4, 12},
+    [USUAL] = {"typical, B/A", SHEET_NUMBER, 7, RATIO_COLUMNS},
+    [A_MEAN] = {"mean, A", SHEET_NUMBER, 5, 10},
+    [B_MEAN] = {"mean, B", SHEET_NUMBER, 6, 10},
+    [MEAN] = {"mean, B/A", SHEET_NUMBER, 2, RATIO_COLUMNS},
+    [OWN] = {"adjusted", SHEET_NUMBER, 3, RATIO_COLUMNS},
+    [CALLS] = {"calls, B/A", SHEET_NUMBER, 8, RATIO_COLUMNS},
+    [FAILURES] = {"failures, A, B", SHEET_NUMBER, 9, RATIO_COLUMNS},
 };
+
+/* If calls changed, a screen of 80 columns has room for their ratio: it is not left out before figures of latency. */
+#define RATIO_COLUMNS_BESIDE_CALLS 18
+
+static struct sheet_table *begin_table(const struct printer *it, size_t op_count) {
+    static const unsigned ranks_with_calls[ARRAY_SIZE(columns)] = {
+        [NAME] = 0, [WORD] = 1,   [CALLS] = 2,  [MEAN] = 3,  [OWN] = 4,
+        [COST] = 5, [A_MEAN] = 6, [B_MEAN] = 7, [USUAL] = 8, [FAILURES] = 9};
+    struct sheet_column shown[ARRAY_SIZE(columns)];
+    bool has_calls = false;
+    memcpy(shown, columns, sizeof(columns));
+    for (size_t i = 0; i < op_count; i++)
+        has_calls |= verdict_is_change(it->result->ops[i].calls_word);
+    for (size_t i = 0; has_calls && i < ARRAY_SIZE(shown); i++) {
+        shown[i].rank = ranks_with_calls[i];
+        if (shown[i].width == RATIO_COLUMNS)
+            shown[i].width = RATIO_COLUMNS_BESIDE_CALLS;
+    }
+    struct sheet_table *table = SHEET_TABLE(it->sheet, shown);
+    table->hidden = has_common_change(it->result) ? 0 : 1U << OWN;
+    return table;
+}
 
 static size_t change_count(const struct verdict_result *result) {
     size_t count = 0;
@@ -244,8 +277,7 @@ static size_t change_count(const struct verdict_result *result) {
 /* Of the first operations. */
 static struct sheet_table *put_table(const struct printer *it, size_t op_count) {
     struct sheet *sheet = it->sheet;
-    struct sheet_table *table = SHEET_TABLE(sheet, columns);
-    table->hidden = has_common_change(it->result) ? 0 : 1U << OWN;
+    struct sheet_table *table = begin_table(it, op_count);
     for (size_t i = 0; i < op_count; i++) {
         const struct verdict_op *op = &it->result->ops[i];
         const struct verdict_ratio *mean = &op->ratios[VERDICT_MEAN];
@@ -304,20 +336,26 @@ static void put_changes(const struct printer *it, const struct verdict_op *op) {
             (figure == VERDICT_CALLS && (op->word == VERDICT_ONLY_A || op->word == VERDICT_ONLY_B)))
             put_figure(it, op, figure);
     if (op->tail.is_changed)
-        sheet_line(it->sheet, 2, "slow calls %s of the calls, about %s times A's usual latency",
+        sheet_line(it->sheet, 2, "slow calls %s of the calls, about %s times A's typical latency",
                    shares_words(it, op->tail.a_share, op->tail.b_share).text,
                    units_count((uint64_t)fmin(op->tail.times, 0x1p62)).text);
     /* Of the figure that decided, or of the mean. */
     const enum verdict_figure own = op->decided_by < VERDICT_FIGURE_COUNT ? op->decided_by : VERDICT_USUAL;
     const bool is_relative = op->word == VERDICT_SLOWER_THAN_REST || op->word == VERDICT_FASTER_THAN_REST;
     if (is_of_latency(op->word) && (is_relative || has_common_change(it->result)) && verdict_has_ratio(&op->own[own]))
-        sheet_line(it->sheet, 2, "own change of the %s latency, without what all operations have in common: %s%s",
+        sheet_line(it->sheet, 2, "%s latency adjusted for what all operations have in common: %s%s",
                    verdict_figure_name(own), it->times, ratio_words(it, &op->own[own]).text);
     if (op->failures.is_changed) {
         sheet_line(it->sheet, 2, "failures %s of the calls", failures_words(it, op).text);
         if (failure < AGGSTATS_FAILURES)
             more_of_line(it, ", most of B's %s", aggstats_failure_name(failure));
     }
+    if (op->dilution.is_there)
+        sheet_sentence(
+            it->sheet, 2,
+            "shorter mean: a run has %s more failures and %s more calls below %s; the other calls are no faster",
+            calls_a_run(op->dilution.failed).text, calls_a_run(op->dilution.short_calls).text,
+            screen_firm(units_cycles(&it->sheet->units, op->dilution.most_cycles)).text);
     for (size_t i = 0; i < op->peak_count; i++) {
         const struct verdict_peak *peak = &op->peaks[i];
         if (!peak->is_changed)
@@ -383,7 +421,7 @@ static void put_names(const struct printer *it, enum verdict_word word, struct w
 static void put_others(const struct printer *it) {
     const double percent = 100 * it->result->options.at_least;
     bool is_first = true;
-    put_names(it, VERDICT_ALIKE, words_of("Alike within %g %%", percent));
+    put_names(it, VERDICT_ALIKE, words_of("No change beyond %g %%", percent));
     put_names(it, VERDICT_AS_REST,
               words_of("As the rest: within %g %% of what all operations have in common", percent));
     for (size_t i = 0; i < it->result->op_count; i++) {
@@ -393,7 +431,7 @@ static void put_others(const struct printer *it) {
         if (op->word != VERDICT_UNDECIDED)
             continue;
         if (is_first)
-            sheet_title(it->sheet, "Not decided");
+            sheet_title(it->sheet, "Inconclusive");
         is_first = false;
         if (op->has_exact_calls) {
             sheet_line(it->sheet, 2, "%s: calls %s in all runs, but with so few runs that may be chance; %s", op->name,
@@ -404,7 +442,7 @@ static void put_others(const struct printer *it) {
         sheet_line(it->sheet, 2, "%s: %s %s%s", op->name, verdict_figure_name(figure), has_ratio ? it->times : "",
                    has_ratio ? ratio_words(it, &op->ratios[figure]).text : sides_words(it, op, figure).text);
         if (!is_of_calls && it->result->common.is_there && has_ratio)
-            more_of_line(it, ", of its own %s%s", it->times, ratio_words(it, &op->own[figure]).text);
+            more_of_line(it, ", adjusted %s%s", it->times, ratio_words(it, &op->own[figure]).text);
         put_doubt(it, &op->own[figure], is_of_calls ? "more" : "slower", is_of_calls ? "fewer" : "faster",
                   op->more_runs);
     }
@@ -479,7 +517,7 @@ void verdict_page_print_brief(const struct verdict_page *page, const struct scre
         fprintf(screen->stream, "%-*s  %-*s  mean %s, calls %s", names, op->name, words, verdict_words(op).text,
                 ratio_words(&it, &op->ratios[VERDICT_MEAN]).text, ratio_words(&it, &op->ratios[VERDICT_CALLS]).text);
         if (has_common_change(page->result))
-            fprintf(screen->stream, ", own change %s", ratio_words(&it, &op->own[VERDICT_MEAN]).text);
+            fprintf(screen->stream, ", adjusted %s", ratio_words(&it, &op->own[VERDICT_MEAN]).text);
         putc('\n', screen->stream);
     }
 }

@@ -14,7 +14,7 @@
 #include "facts_text.h"
 #include "holders_text.h"
 
-#define CALLS_SHOWN_MAX 12
+#define CALLS_SHOWN_MAX 12U
 #define NOT_KNOWN "(not known)"
 
 struct why_page {
@@ -65,8 +65,8 @@ static void put_sum(const struct why_page *page, const struct sums *sums) {
 }
 
 static const struct sheet_column cause_columns[] = {
-    {"share", SHEET_NUMBER, 0},   {"total", SHEET_NUMBER, 2},   {"calls", SHEET_NUMBER, 3},
-    {"longest", SHEET_NUMBER, 4}, {"operation", SHEET_NAME, 5}, {"cause", SHEET_TEXT, 1},
+    {"share", SHEET_NUMBER, 0}, {"total", SHEET_NUMBER, 2},   {"calls", SHEET_NUMBER, 3},
+    {"max", SHEET_NUMBER, 4},   {"operation", SHEET_NAME, 5}, {"cause", SHEET_TEXT, 1},
 };
 
 void why_page_put_causes(struct sheet *sheet, const struct aggstats_profile *profile, const struct option_list *ops,
@@ -128,7 +128,7 @@ static void add_place(const struct why_page *page, const char *path, const struc
     if (chain)
         sheet_add_more(page->sheet, INK_PLAIN, holders_format_thing(chain, holder, sizeof(holder)));
     if (page->options->stacks)
-        sheet_add_more(page->sheet, INK_FAINT, stack ? stack : "(not seen where in the kernel)");
+        sheet_add_more(page->sheet, INK_FAINT, stack ? stack : "(kernel stack not measured)");
     if (page->options->stacks && user_stack)
         sheet_add_more(page->sheet, INK_FAINT, user_stack);
 }
@@ -173,39 +173,58 @@ static void add_slow_call(const struct why_page *page, const struct aggstats_cal
     add_place(page, call->path, call->chain, call->stack, call->user_stack);
 }
 
-/* The latest first, behind "The last 12 of 14, in UTC (osprof why --json has 14):" */
+/* Which calls are listed. The profile keeps the last ones: it has `kept` of `all`. "The longest 12 of the 32 that are kept,
+ * the last of 4,203, in UTC (osprof why --json has 32):"; "The last 3 of 14, which are kept, the longest first, in UTC:" */
+static void put_which(const struct why_page *page, size_t kept, wide_count all) {
+    CLEANUP_STR struct str text = {0};
+    if (kept > CALLS_SHOWN_MAX && all > kept)
+        str_addf(&text, "The longest %u of the %zu that are kept, the last of %s, in UTC", CALLS_SHOWN_MAX, kept,
+                 units_count(all).text);
+    else if (kept > CALLS_SHOWN_MAX)
+        str_addf(&text, "The longest %u of %zu, in UTC", CALLS_SHOWN_MAX, kept);
+    else if (all > kept)
+        str_addf(&text, "The last %zu of %s, which %s kept%s, in UTC", kept, units_count(all).text,
+                 kept == 1 ? "is" : "are", kept == 1 ? "" : ", the longest first");
+    else
+        str_add(&text, kept == 1 ? "The call, in UTC" : "All, the longest first, in UTC");
+    if (kept > CALLS_SHOWN_MAX)
+        str_addf(&text, " (osprof why --json has %zu)", kept);
+    sheet_gap(page->sheet);
+    sheet_text(page->sheet, 0, "%s:", str_text(&text));
+}
+
+/* The longest first. Of two that took equally long the later one comes first. */
 static void put_slow_calls(const struct why_page *page, const struct sums *sums) {
     static const struct sheet_column columns[] = {
         {"end", SHEET_NUMBER, 0},     {"latency", SHEET_NUMBER, 2}, {"pid", SHEET_NUMBER, 3},
         {"operation", SHEET_NAME, 4}, {"cause", SHEET_TEXT, 1},
     };
     const struct aggstats_profile *profile = page->profile;
+    const struct aggstats_call *shown[CALLS_SHOWN_MAX];
     size_t kept = 0;
-    size_t shown = 0;
+    size_t count = 0;
     bool has_holder = false;
-    CLEANUP_STR struct str text = {0};
-    for (size_t i = 0; i < profile->slow_call_count; i++)
-        kept += wants(page, profile->slow_calls[i].op);
-    const size_t most = kept < CALLS_SHOWN_MAX ? kept : CALLS_SHOWN_MAX;
+    for (size_t i = profile->slow_call_count; i-- > 0;) {
+        const struct aggstats_call *call = &profile->slow_calls[i];
+        if (!wants(page, call->op))
+            continue;
+        kept++;
+        size_t place = count;
+        while (place > 0 && shown[place - 1]->latency_cycles < call->latency_cycles)
+            place--;
+        if (place == CALLS_SHOWN_MAX)
+            continue;
+        count += count < CALLS_SHOWN_MAX;
+        memmove(&shown[place + 1], &shown[place], (count - 1 - place) * sizeof(struct aggstats_call *));
+        shown[place] = call;
+    }
     if (kept == 0)
         return;
-    if (sums->calls > most)
-        str_addf(&text, "The last %zu of %s, in UTC", most, units_count(sums->calls).text);
-    else
-        str_add(&text, "The last ones, in UTC");
-    if (kept > most)
-        str_addf(&text, " (osprof why --json has %zu)", kept);
-    else if (sums->calls > most)
-        str_add(&text, " (those before are counted above only)");
-    sheet_gap(page->sheet);
-    sheet_text(page->sheet, 0, "%s:", str_text(&text));
+    put_which(page, kept, sums->calls);
     SHEET_TABLE(page->sheet, columns);
-    for (size_t i = profile->slow_call_count; i-- > 0 && shown < most;) {
-        if (!wants(page, profile->slow_calls[i].op))
-            continue;
-        shown++;
-        has_holder |= profile->slow_calls[i].chain != NULL;
-        add_slow_call(page, &profile->slow_calls[i]);
+    for (size_t i = 0; i < count; i++) {
+        has_holder |= shown[i]->chain != NULL;
+        add_slow_call(page, shown[i]);
     }
     if (has_holder)
         sheet_legend(page->sheet, "Who held what is as it was seen while a call waited.");
@@ -260,8 +279,8 @@ static int compare_rows(const void *left, const void *right) {
 static void put_by_caller(const struct why_page *page) {
     const struct aggstats_profile *profile = page->profile;
     const struct sheet_column columns[] = {
-        {"share", SHEET_NUMBER, 0},   {"total", SHEET_NUMBER, 2},         {"calls", SHEET_NUMBER, 3},
-        {"longest", SHEET_NUMBER, 4}, {page->options->by, SHEET_NAME, 5}, {"operation: cause", SHEET_TEXT, 1},
+        {"share", SHEET_NUMBER, 0}, {"total", SHEET_NUMBER, 2},         {"calls", SHEET_NUMBER, 3},
+        {"max", SHEET_NUMBER, 4},   {page->options->by, SHEET_NAME, 5}, {"operation: cause", SHEET_TEXT, 1},
     };
     CLEANUP_FREE struct row *rows = calloc(profile->slow_call_count + 1, sizeof(*rows));
     size_t count = 0;

@@ -17,8 +17,8 @@ struct why_page_options {
 /* True if slow calls were watched. */
 bool why_page_has_any(const struct aggstats_profile *profile);
 
-/* Prints a table of causes by their total time; the calls in flight; and the latest slow calls. Or how the latest ones
- * are distributed over processes, programs or users. */
+/* Prints a table of causes by their total time; the calls in flight; and the longest of the slow calls that are kept. Or
+ * how these are distributed over processes, programs or users. */
 void why_page_print(const struct aggstats_profile *profile, const struct why_page_options *options,
                     const struct screen *screen);
 

@@ -96,7 +96,8 @@ static enum status complain_unscripted(const struct plot_options *options, const
     const char *name = options->plot.names[0];
     const bool is_joint = is_figure(options, "joint");
     const char *missing = is_joint ? "joint profiles" : "intervals";
-    const char *source = is_joint ? "osproffs -o joint=OP:VALUE" : "osprof run or osproffs with -o interval=TIME";
+    const char *source =
+        is_joint ? "osproffs -o joint=OP:VALUE" : "osprof run --interval TIME or osproffs -o interval=TIME";
     if (error != -ENODATA && error != -ERANGE)
         return complain_unplottable(&options->plot, error);
     if (error == -ERANGE && options->plot.height > 0)
@@ -183,6 +184,8 @@ static enum status plot(struct plot_options *options) {
         status = make_comparable(plot);
     if (status == STATUS_OK)
         status = choose_ops(options);
+    for (size_t i = 0; i < plot->profile_count; i++)
+        plot->times[i].is_off = options->no_labels;
     if (status == STATUS_OK && !options->no_labels && !options->figure) {
         if (plot->profile_count > 1)
             calibration_for_pair(plot->profiles[0], plot->profiles[1], &plot->times[0], &plot->times[1]);
@@ -212,7 +215,7 @@ static const struct option_row rows[] = {
      .help = "how values are distributed in each peak, of a profile with joint profiles",
      INTO(VARIANT, struct plot_options, figure)},
     {.name = "layers",
-     .help = "each operation at all layers of a recording, below each other",
+     .help = "each operation at all layers of a run, below each other",
      INTO(VARIANT, struct plot_options, figure)},
     ROW_LAYER(struct plot_options, layer),
     ROW_OP(struct plot_options, ops),
@@ -309,9 +312,10 @@ static enum status run_plot(const struct command *command, int argc, char **argv
 
 const struct command command_plot = {
     .name = "plot",
-    .summary = "draws profiles with gnuplot: histograms, timelines, joint profiles, layers",
+    .summary = "draws histograms, timelines, joint profiles, layers",
     .help = "Draws a histogram for each operation, those with the largest total latency first; of two profiles, the "
             "second over the first. PROFILE is as for 'osprof show'.",
     .options = rows,
+    .common = COMMON_FORCE,
     .run = run_plot,
 };

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "base.h"
+#include "output.h"
 
 /* ---- Text in scripts ---------------------------------------------------------------------------- */
 
@@ -156,6 +157,34 @@ static int run(const int fds[3], int *ret_wait_status) {
     return 0;
 }
 
+/* ---- The picture -------------------------------------------------------------------------------- */
+
+/* A chunk "tEXt" of a PNG: length, type, key and text, CRC of these. */
+#define PNG_HEAD_BYTES 33 /* signature and chunk "IHDR" */
+static const char png_mark[] = "\0\0\0\x1c"
+                               "tEXtSoftware\0" OUTPUT_PICTURE_MARK "\x4c\x04\x27\x01";
+
+/* Marks a picture as a result of osprof (output.h).
+ * Owner:   the caller frees *ret_marked. Errors: -ENOMEM */
+static int mark(const char *picture, size_t picture_bytes, char **ret_marked, size_t *ret_bytes) {
+    const bool is_png = picture_bytes > PNG_HEAD_BYTES && memcmp(picture, "\x89PNG", 4) == 0;
+    const bool is_svg = picture_bytes > 0 && picture[0] == '<';
+    const char *text = is_png   ? png_mark
+                       : is_svg ? "<!-- " OUTPUT_PICTURE_MARK " -->\n"
+                                : "% " OUTPUT_PICTURE_MARK "\n";
+    const size_t text_bytes = is_png ? sizeof(png_mark) - 1 : strlen(text);
+    const size_t before = is_png ? PNG_HEAD_BYTES : picture_bytes;
+    char *marked = malloc(picture_bytes + text_bytes + 1);
+    if (!marked)
+        return -ENOMEM;
+    memcpy(marked, picture, before);
+    memcpy(marked + before, text, text_bytes);
+    memcpy(marked + before + text_bytes, picture + before, picture_bytes - before);
+    *ret_marked = marked;
+    *ret_bytes = picture_bytes + text_bytes;
+    return 0;
+}
+
 int gnuplot_run(const char *script, size_t script_bytes, char **ret_picture, size_t *ret_picture_bytes,
                 char ret_reason[GNUPLOT_REASON_SIZE]) {
     CLEANUP_FD int script_fd = -1;
@@ -183,7 +212,5 @@ int gnuplot_run(const char *script, size_t script_bytes, char **ret_picture, siz
         error = explain(wait_status, messages_fd, picture_bytes, ret_reason);
     if (error)
         return error;
-    *ret_picture = steal_pointer(&picture);
-    *ret_picture_bytes = picture_bytes;
-    return 0;
+    return mark(picture, picture_bytes, ret_picture, ret_picture_bytes);
 }

@@ -61,7 +61,7 @@ struct labels {
 };
 
 static size_t find_peaks(const struct plot *plot, const struct plot_op *op, size_t profile, struct peak *ret_peaks) {
-    if (!op->of[profile] || plot->times[profile].count == 0)
+    if (!op->of[profile] || plot->times[profile].is_off)
         return 0;
     return peaks_find(op->of[profile], plot->profiles[profile]->resolution, ret_peaks);
 }

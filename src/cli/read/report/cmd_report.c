@@ -163,6 +163,9 @@ static enum status run_report(const struct command *command, int argc, char **ar
     enum status status;
     if (!options_parse(command, argc, argv, &options, &arguments, &status))
         return status;
+    const char *suffix = options.output ? strrchr(options.output, '.') : NULL;
+    if (suffix && !strchr(suffix, '/') && strcasecmp(suffix, ".html") != 0 && strcasecmp(suffix, ".htm") != 0)
+        return usage_error(command, "a page of HTML is written: name it FILE.html, not '%s'", options.output);
     const int b_count = second < argc ? argc - second : arguments.rest_count;
     if (ends_with_dashes && arguments.rest_count > 0)
         return usage_error(command, "no profile behind --");
@@ -178,11 +181,12 @@ static enum status run_report(const struct command *command, int argc, char **ar
 
 const struct command command_report = {
     .name = "report",
-    .summary = "writes one page of HTML to look at and to send: what costs the time, in words, tables and pictures",
+    .summary = "writes one page of HTML to look at and to send",
     .help = "The page holds all that it needs: no network is asked, and no script is needed to read it. PROFILE is as "
             "for 'osprof show'; without it, it is of the last result of 'osprof run'. Several are added up. With older "
             "ones, A, the page tells too what has changed from them to B, as 'osprof compare' does.",
     .notes = "@FILE stands for the names in a file, one a line.",
     .options = rows,
+    .common = COMMON_FORCE,
     .run = run_report,
 };

@@ -332,7 +332,7 @@ static void put_table_of_map(const struct map *map) {
     const struct sheet_column columns[] = {{plot_cells_time_title(map->plot), SHEET_NAME, 0},
                                            {"calls", SHEET_NUMBER, 1},
                                            {"p50", SHEET_NUMBER, 2},
-                                           {"longest, at most", SHEET_NUMBER, 3}};
+                                           {"max, at most", SHEET_NUMBER, 3}};
     const unsigned resolution = map->plot->profiles[0]->resolution;
     const struct aggstats_cell *cells = map->first;
     const struct screen screen = screen_of_html(map->page);

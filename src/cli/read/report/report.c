@@ -10,7 +10,9 @@
 #include "answer_page.h"
 #include "base.h"
 #include "command.h"
+#include "facts_text.h"
 #include "html.h"
+#include "layers.h"
 #include "layers_page.h"
 #include "output.h"
 #include "picture.h"
@@ -18,6 +20,7 @@
 #include "report_assets.h"
 #include "screen.h"
 #include "show.h"
+#include "time_bar.h"
 #include "why_page.h"
 
 enum {
@@ -26,6 +29,7 @@ enum {
     CELLS_MAX = 16000,
     GROUP_ROWS_MAX = 15,
     PICTURED_OPS_MAX = 20, /* with a map and a histogram; all are in the table */
+    MAPS_SHOWN = 3,        /* the others unfold */
 };
 
 struct page {
@@ -37,6 +41,9 @@ struct page {
     struct plot plot;
     struct plot pair; /* A, and B over it; of no profiles: there is none */
 };
+
+#define LATENCY_WORDS "p50: half of the calls had at most this latency."
+#define MAX_WORDS " mean: the total divided by the calls that ended. max: the longest call; after <, an upper bound."
 
 /* ---- Sections ----------------------------------------------------------------------------------- */
 
@@ -97,6 +104,24 @@ static int put_slow_calls(const struct page *page) {
     return 0;
 }
 
+static int put_time(const struct page *page) {
+    fputs(page->report->subject->time, page->stream);
+    return 0;
+}
+
+static int put_first(const struct page *page) {
+    show_part(page->parts, SHOW_ANSWER);
+    if (page->profile->op_count > 0)
+        html_put_block(page->stream, "p", "about", LATENCY_WORDS MAX_WORDS);
+    return 0;
+}
+
+static int put_operations(const struct page *page) {
+    show_part(page->parts, SHOW_TABLE);
+    html_put_block(page->stream, "p", "about", LATENCY_WORDS " p99: 99 % of the calls had." MAX_WORDS);
+    return 0;
+}
+
 static int put_layers(const struct page *page) {
     fputs(page->report->subject->layers, page->stream);
     return 0;
@@ -116,9 +141,13 @@ static int put_maps(const struct page *page) {
               page->stream);
     }
     for (size_t i = 0; i < plot->op_count && !error; i++) {
+        if (i == MAPS_SHOWN)
+            fprintf(page->stream, "<details><summary>%zu more operation%s over time</summary>\n", plot->op_count - i,
+                    units_plural(plot->op_count - i));
         html_put_block(page->stream, "h3", NULL, plot->ops[i].name);
         picture_map(plot, &cells, &few, i, page->stream);
     }
+    fputs(!error && plot->op_count > MAPS_SHOWN ? "</details>\n" : "", page->stream);
     plot_cells_finish(&few);
     plot_cells_finish(&cells);
     return error;
@@ -209,13 +238,14 @@ static int put_sections(const struct page *page) {
         enum show_part part;
     } sections[] = {
         {"changed", "What has changed from A to B", "", is_compared(page), put_changed},
-        {"first", "What to look at first", of_b, true, NULL, SHOW_ANSWER},
+        {"wall", page->report->subject->time_title, of_b, page->report->subject->time != NULL, put_time},
+        {"first", "What to look at first", of_b, true, put_first},
         {"changes", "Each operation that changed", "", has_changes(page), put_changes},
+        {"time", "Over time", of_b, profile->interval_count > 1 && has_ops, put_maps},
         {"layers", "Layers", of_b, page->report->subject->layers != NULL, put_layers},
-        {"operations", "Operations", of_b, profile->op_count > 0, NULL, SHOW_TABLE},
+        {"operations", "Operations", of_b, profile->op_count > 0, put_operations},
         {"slow", "Slow calls, and what they waited for", of_b, has_slow_calls, put_slow_calls},
         {"whose", "Files, programs, containers", of_b, profile->group_count > 0, NULL, SHOW_GROUPS},
-        {"time", "Over time", of_b, profile->interval_count > 1 && has_ops, put_maps},
         {"latency", "Latencies", of_b, has_ops, put_histograms},
         {"values", "What peaks have in common", of_b, profile->joint_count > 0, NULL, SHOW_JOINTS},
         {"machine", "What was profiled, and where", of_b, true, NULL, SHOW_HEADING},
@@ -247,6 +277,18 @@ static int put_sections(const struct page *page) {
     return error;
 }
 
+static void put_exit(const struct page *page) {
+    const struct aggstats_exit *exit = &page->profile->exit;
+    CLEANUP_STR struct str text = {0};
+    facts_text_add_exit(&text, page->profile);
+    if (text.length == 0)
+        return;
+    fprintf(page->stream, "<p class=\"%s\">Exit%s: ", exit->status > 0 || exit->signal > 0 ? "warning" : "about",
+            is_compared(page) ? " of B" : "");
+    html_put(page->stream, str_text(&text));
+    fputs("</p>\n", page->stream);
+}
+
 /* Nothing but what is in the page: its own style, its own script. */
 static int put_page(const struct page *page) {
     const size_t count = page->report->subject->count;
@@ -264,7 +306,9 @@ static int put_page(const struct page *page) {
                               : "where its file-system time went");
     if (count > 1)
         fprintf(page->stream, ", of %zu profiles, added up", count);
-    fputs("</p>\n</header>\n<main>\n", page->stream);
+    fputs("</p>\n", page->stream);
+    put_exit(page);
+    fputs("</header>\n<main>\n", page->stream);
     int error = put_sections(page);
     fputs("</main>\n<script>" REPORT_SCRIPT "</script>\n</body>\n</html>\n", page->stream);
     return error;
@@ -342,7 +386,7 @@ void report_format_again(char *const *a, size_t a_count, char *const *b, size_t 
                          struct report_again *ret_again) {
     const bool is_sum = a_count == 0 && b_count > 1;
     const char *const commands[] = {"osprof report", a_count > 0 ? "osprof compare"
-                                                     : is_sum    ? "osprof merge"
+                                                     : is_sum    ? "osprof save"
                                                                  : "osprof show"};
     char *texts[] = {ret_again->page, ret_again->text};
     bool is_whole = true;
@@ -423,6 +467,40 @@ static int write_layers(const void *recording, FILE *stream) {
     return layers_page_print(&layers, &screen);
 }
 
+struct timed {
+    const struct aggstats_profile *profile;
+    const char *layer;
+    struct time_parts parts;
+};
+
+static int write_time(const void *context, FILE *stream) {
+    const struct timed *timed = context;
+    time_bar_put(timed->profile, &timed->parts, timed->layer, stream);
+    return 0;
+}
+
+/* Makes the bar of a profile. layer: as for time_bar_put(). Errors: reported to the user */
+static int make_time(const char *name, struct subject *subject, const struct aggstats_profile *profile,
+                     const char *layer) {
+    const struct timed timed = {profile, layer, time_bar_parts(profile)};
+    size_t size_bytes;
+    subject->time_title = time_bar_title(&timed.parts);
+    int error = timed.parts.count > 0 ? output_format(write_time, &timed, &subject->time, &size_bytes) : 0;
+    if (error)
+        complain("cannot report on %s: %s", name, strerror(-error));
+    return error;
+}
+
+/* The layer user of a run has the CPU time of the command, which others do not have. */
+static int make_time_of_user(const char *name, struct subject *subject) {
+    const struct recording *layers = &subject->input.layers;
+    const size_t user = recording_find(layers, "user");
+    const bool is_shown = user == 0 && recording_find(layers, "fs") == layers->count;
+    if (user == layers->count)
+        return 0;
+    return make_time(name, subject, &layers->layers[user], is_shown ? NULL : layers_title("user"));
+}
+
 int subject_settle(struct subject *subject, const char *name, struct input_layer *layer) {
     const struct recording *layers = &subject->input.layers;
     int error = subject->count > 1 ? take_sum(subject) : 0;
@@ -435,6 +513,8 @@ int subject_settle(struct subject *subject, const char *name, struct input_layer
     subject->mode = output_mode(&subject->input.profile);
     for (size_t i = 0; i < layers->count; i++)
         subject->mode &= output_mode(&layers->layers[i]);
+    if (!error && layers->count > 0 && !layer->name)
+        error = make_time_of_user(name, subject);
     if (!error)
         error = input_choose(name, layer, &subject->input);
     if (error)
@@ -444,11 +524,12 @@ int subject_settle(struct subject *subject, const char *name, struct input_layer
         subject->warning[0] = '\0';
     subject->layer = subject->layers ? aggstats_profile_label(&subject->input.profile, "layer") : NULL;
     in_flight_find_out(&subject->input);
-    return 0;
+    return subject->time ? 0 : make_time(name, subject, &subject->input.profile, NULL);
 }
 
 void subject_finish(struct subject *subject) {
     input_finish(&subject->input);
     layer_sums_finish(&subject->sums);
     free(subject->layers);
+    free(subject->time);
 }

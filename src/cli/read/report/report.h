@@ -12,11 +12,13 @@
 
 /* What a report is about: a profile or a recording; or the sum of several, each layer by itself. Zeroed: nothing. */
 struct subject {
-    struct input input;             /* of one layer, once it is settled */
-    struct layer_sums sums;         /* of several */
-    size_t count;                   /* of profiles and recordings */
-    const char *layer;              /* of a recording: the layer of the profile; NULL: no recording */
-    char *layers;                   /* the section about all its layers; NULL: there is none */
+    struct input input;     /* of one layer, once it is settled */
+    struct layer_sums sums; /* of several */
+    size_t count;           /* of profiles and recordings */
+    const char *layer;      /* of a recording: the layer of the profile; NULL: no recording */
+    char *layers;           /* the section about all its layers; NULL: there is none */
+    char *time;             /* where the time went, as a bar; NULL: it is not known */
+    const char *time_title;
     char warning[DAEMON_TEXT_SIZE]; /* about a present problem; "": none */
     mode_t mode; /* of a file with a page about it: as of the profile, or of all layers of a recording */
 };

@@ -96,7 +96,9 @@ static enum status check_and_serve(const struct command *command, const struct s
                                    const struct arguments *arguments) {
     struct serve_address address;
     if (!serve_address_parse(options->listen, &address))
-        return usage_error(command, "--listen must be ADDRESS:PORT, [ADDRESS]:PORT or the path of a socket, not '%s'",
+        return usage_error(command,
+                           "--listen must be a numeric ADDRESS:PORT such as 127.0.0.1:19435, [ADDRESS]:PORT or the "
+                           "path of a socket, not '%s'",
                            options->listen);
     for (size_t i = 0; i < options->names.count; i++)
         if (!serve_host_name_is_valid(options->names.texts[i]))

@@ -8,12 +8,12 @@ static enum status refuse(void) {
     return STATUS_TROUBLE;
 }
 
-enum status top_mount_screen_run(struct top_watch *watch, size_t view, int64_t delay_ns, bool ascii) {
-    (void)watch, (void)view, (void)delay_ns, (void)ascii;
+enum status top_mount_screen_run(struct top_watch *watch, size_t view, int64_t delay_ns) {
+    (void)watch, (void)view, (void)delay_ns;
     return refuse();
 }
 
-enum status top_waits_screen_run(struct top_waits *waits, int64_t delay_ns, bool ascii) {
-    (void)waits, (void)delay_ns, (void)ascii;
+enum status top_waits_screen_run(struct top_waits *waits, int64_t delay_ns) {
+    (void)waits, (void)delay_ns;
     return refuse();
 }

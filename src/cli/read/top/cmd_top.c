@@ -14,9 +14,8 @@
 
 struct top_options {
     bool batch;
-    bool ascii;
     unsigned count; /* of reports; 0: until the mount ends */
-    double delay_seconds;
+    uint64_t delay_ns;
     const char *order_name;
     const char *by_name;       /* grouping of callers to show; NULL: the operations */
     enum aggstats_grouping by; /* the grouping of that name */
@@ -29,16 +28,16 @@ struct top_options {
 /* ---- Text --------------------------------------------------------------------------------------- */
 
 /* When the next report is due: intervals that were missed become one. */
-static int64_t next_after(int64_t before_ns, double delay_seconds) {
+static int64_t next_after(int64_t before_ns, uint64_t delay_ns) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
-    const int64_t next_ns = before_ns + llround(delay_seconds * 1e9);
+    const int64_t next_ns = before_ns + (int64_t)delay_ns;
     return next_ns < now_ns ? now_ns : next_ns;
 }
 
 /* What the mount has not answered yet is in a later report. */
-static void print_report(const struct top_watch *watch, bool ascii) {
+static void print_report(const struct top_watch *watch) {
     const struct top_callers *callers = &watch->callers;
-    const struct screen screen = screen_of_stdout(0, ascii);
+    const struct screen screen = screen_of_stdout();
     CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, 0);
     if (!watch->is_fresh) {
         top_page_put_notices(&sheet, watch);
@@ -62,7 +61,7 @@ static void print_report(const struct top_watch *watch, bool ascii) {
 static enum status print_reports(struct top_watch *watch, const struct top_options *options) {
     int64_t next_ns = read_clock_ns(CLOCK_MONOTONIC);
     for (unsigned number = 0; options->count == 0 || number < options->count; number++) {
-        next_ns = next_after(next_ns, options->delay_seconds);
+        next_ns = next_after(next_ns, options->delay_ns);
         const struct timespec next = timespec_of(next_ns);
         while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL) == EINTR)
             ;
@@ -74,7 +73,7 @@ static enum status print_reports(struct top_watch *watch, const struct top_optio
         top_watch_await_callers(watch);
         if (number > 0)
             putchar('\n');
-        print_report(watch, options->ascii);
+        print_report(watch);
         if (fflush(stdout) != 0 || watch->has_ended)
             break;
     }
@@ -101,13 +100,13 @@ static enum status print_all_waits(struct top_waits *waits, const struct top_opt
     int64_t next_ns = waits->taken_ns;
     int error = 0;
     for (unsigned number = 0; options->count == 0 || number < options->count; number++) {
-        next_ns = next_after(next_ns, options->delay_seconds);
+        next_ns = next_after(next_ns, options->delay_ns);
         error = wait_until(waits, next_ns);
         if (error)
             break;
         if (number > 0)
             putchar('\n');
-        const struct screen screen = screen_of_stdout(0, options->ascii);
+        const struct screen screen = screen_of_stdout();
         CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, 1);
         top_waits_page_put_heading(&sheet, waits);
         sheet_gap(&sheet);
@@ -133,7 +132,7 @@ static enum status top_all(const struct top_options *options) {
                                              : WAIT_BY_PROCESS;
     if (top_waits_start(&scope, by, &waits) == 0) {
         status = options->batch ? print_all_waits(&waits, options)
-                                : top_waits_screen_run(&waits, llround(options->delay_seconds * 1e9), options->ascii);
+                                : top_waits_screen_run(&waits, (int64_t)options->delay_ns);
         top_waits_finish(&waits);
     }
     wait_scope_finish(&scope);
@@ -184,7 +183,7 @@ static enum status run_watch(struct top_watch *watch, const struct top_options *
     if (options->by == AGGSTATS_UNGROUPED)
         top_watch_want_callers(watch, top_views[TOP_SUMMARY].callers);
     return top_mount_screen_run(watch, options->by == AGGSTATS_UNGROUPED ? TOP_SUMMARY : TOP_CALLERS,
-                                llround(options->delay_seconds * 1e9), options->ascii);
+                                (int64_t)options->delay_ns);
 }
 
 static enum status top(const struct top_options *options) {
@@ -217,18 +216,15 @@ static const struct option_row rows[] = {
          "program, thread or cgroup",
      INTO(WORD, struct top_options, by_name)},
     {.name = "delay",
-     .metavar = "SECONDS",
-     .unit = "seconds",
-     .min = 0.1,
-     .max = 86400,
-     .help = "between snapshots, {}; default: 2",
-     INTO(NUMBER, struct top_options, delay_seconds)},
+     .metavar = "TIME",
+     .help = "between snapshots, from 100ms to 24h; default: 2s",
+     .parse_time = options_parse_for,
+     INTO(TIME, struct top_options, delay_ns)},
     {.name = "sort",
      .metavar = "ORDER",
      WORDS("share", "calls", "mean", "max", "name"),
      .help = "order of operations or callers: {}; default: share",
      INTO(WORD, struct top_options, order_name)},
-    ROW_ASCII(struct top_options, ascii),
     {.name = "batch",
      .help = "print text, a report per interval, until the mount ends",
      INTO(FLAG, struct top_options, batch)},
@@ -261,7 +257,7 @@ static enum status check_all(const struct command *command, const struct top_opt
 }
 
 static enum status run_top(const struct command *command, int argc, char **argv) {
-    struct top_options options = {.delay_seconds = 2, .order_name = "share"};
+    struct top_options options = {.delay_ns = UINT64_C(2000000000), .order_name = "share"};
     struct arguments arguments;
     enum status status;
     if (!options_parse(command, argc, argv, &options, &arguments, &status))
@@ -281,10 +277,11 @@ static enum status run_top(const struct command *command, int argc, char **argv)
 
 const struct command command_top = {
     .name = "top",
-    .summary = "shows what a mount does now: operations by latency, callers, calls in flight; or what threads wait for",
+    .summary = "shows live what a mount does, or what threads wait for",
     .help = "Watches a mount of osproffs, or whatever records into the live file LIVE, and shows what has happened "
             "since the last snapshot. Without either: the only mount that there is. With -a: what all threads of this "
             "machine wait for. Key h on the screen lists the keys.",
     .options = rows,
+    .common = COMMON_SCREEN,
     .run = run_top,
 };

@@ -32,7 +32,7 @@ static int regroup(void *context) {
 
 static const struct top_key keys[] = {
     {'a', "a", "all", "all calls since the profile began, or since r; or those of the last interval", toggle_summing},
-    {'r', "r", "from here", "counts from here on, on this screen only ('osprof reset' does it for everybody)",
+    {'r', "r", "from here", "counts from here on, on this screen only ('osprof ctl MOUNT reset' does it for everybody)",
      begin_here},
     {'b', "b", NULL, "callers by the next kind, where the mount tells several apart", regroup},
 };
@@ -127,7 +127,7 @@ static void complain_of_watch(const void *context, const char *why) {
     complain("cannot go on watching %s: %s", watch_of(context)->source.path, why);
 }
 
-enum status top_mount_screen_run(struct top_watch *watch, size_t view, int64_t delay_ns, bool ascii) {
+enum status top_mount_screen_run(struct top_watch *watch, size_t view, int64_t delay_ns) {
     static const struct top_kind kind = {
         .keys = keys,
         .key_count = ARRAY_SIZE(keys),
@@ -145,5 +145,5 @@ enum status top_mount_screen_run(struct top_watch *watch, size_t view, int64_t d
         .reason = top_source_reason,
     };
     struct mount_screen screen = {.watch = watch, .view = view};
-    return top_screen_run(&kind, &screen, delay_ns, ascii);
+    return top_screen_run(&kind, &screen, delay_ns);
 }

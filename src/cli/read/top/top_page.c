@@ -68,11 +68,11 @@ void top_page_put_notices(struct sheet *sheet, const struct top_watch *watch) {
     if (watch->latest.profile.incomplete)
         put_warning(sheet, SHOW_INCOMPLETE);
     if (watch->has_ended)
-        put_warning(sheet, "The recording has ended.");
+        put_warning(sheet, "The profile has ended.");
     else if (!watch->is_fresh)
         put_warning(sheet, "No snapshot at this moment: the profile is being reset again and again.");
     else if (watch->is_paused)
-        put_warning(sheet, "Recording is paused: calls are not counted.");
+        put_warning(sheet, "Counting is paused: calls are not measured.");
 }
 
 void top_page_put_heading(struct sheet *sheet, const struct top_watch *watch) {
@@ -257,7 +257,7 @@ static void put_table(struct sheet *sheet, const struct top_watch *watch, bool h
         [OP_CALLS] = {"calls", SHEET_NUMBER, 2, 11},
         [OP_MEAN] = {"mean", SHEET_NUMBER, 3, 9},
         [OP_P999] = {"p99.9", SHEET_NUMBER, 4, 9},
-        [OP_LONGEST] = {"longest", SHEET_NUMBER, 5, 10},
+        [OP_LONGEST] = {"max", SHEET_NUMBER, 5, 10},
         [OP_MOVED] = {"moved", SHEET_NUMBER, 6, 12},
         [OP_FAILED] = {"failed", SHEET_NUMBER, 7, 10},
         [OP_CHART] = {ticks, SHEET_LINE, 8, CHART_GAP + CHART_COLUMNS_MIN},
@@ -305,10 +305,10 @@ void top_page_format_commands(const struct top_watch *watch, char ret_text[TOP_C
     if (!quoted || strcmp(quoted, mount) != 0)
         mount = "MOUNT";
     if (watch->callers.error == -EBUSY)
-        snprintf(ret_text, TOP_COMMANDS_SIZE, "osprof groups %.160s off && osprof groups %.160s %s", mount, mount,
-                 kind);
+        snprintf(ret_text, TOP_COMMANDS_SIZE, "osprof ctl %.160s groups off && osprof ctl %.160s groups %s", mount,
+                 mount, kind);
     else
-        snprintf(ret_text, TOP_COMMANDS_SIZE, "osprof groups %.160s %s", mount, kind);
+        snprintf(ret_text, TOP_COMMANDS_SIZE, "osprof ctl %.160s groups %s", mount, kind);
 }
 
 void top_page_put_notices_of_callers(struct sheet *sheet, const struct top_watch *watch) {
@@ -327,7 +327,7 @@ void top_page_put_notices_of_callers(struct sheet *sheet, const struct top_watch
         put_warning(sheet, "Only a mount's control file tells the callers; there is no %s.",
                     callers->path ? callers->path : "such file");
     } else if (callers->error == -ESTALE) {
-        put_warning(sheet, "%s is of another recording, or has just been reset.", path);
+        put_warning(sheet, "%s is of another profile, or has just been reset.", path);
     } else if (callers->error) {
         put_warning(sheet, "Cannot read %s: %s.", path, top_source_reason(callers->error));
     }
@@ -359,7 +359,7 @@ static void put_table_of_callers(struct sheet *sheet, const struct top_watch *wa
         [CALLER_CALLS] = {"calls", SHEET_NUMBER, 3, 11},
         [CALLER_MEAN] = {"mean", SHEET_NUMBER, 4, 9},
         [CALLER_MAX] = {sheet->units.ascii ? "max <=" : "max ≤", SHEET_NUMBER, 5, 9},
-        [CALLER_OPS] = {"mostly in", SHEET_LIST, 6, 2 + GROUPS_MAIN_OPS_COLUMNS},
+        [CALLER_OPS] = {"top operations", SHEET_LIST, 6, 2 + GROUPS_MAIN_OPS_COLUMNS},
     };
     struct sheet_table *table = SHEET_TABLE(sheet, columns);
     table->gap = 1;

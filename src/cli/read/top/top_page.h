@@ -39,6 +39,6 @@ void top_page_format_time(int64_t unix_ns, bool has_day, char ret_text[TOP_TIME_
 /* ---- On the screen of a terminal ---------------------------------------------------------------- */
 
 /* As top_screen_run(). view: the first one */
-enum status top_mount_screen_run(struct top_watch *watch, size_t view, int64_t delay_ns, bool ascii);
+enum status top_mount_screen_run(struct top_watch *watch, size_t view, int64_t delay_ns);
 
 #endif

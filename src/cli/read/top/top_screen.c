@@ -269,10 +269,10 @@ static bool turn(struct top_screen *screen) {
     return key != 0 || is_new;
 }
 
-enum status top_screen_run(const struct top_kind *kind, void *context, int64_t delay_ns, bool ascii) {
+enum status top_screen_run(const struct top_kind *kind, void *context, int64_t delay_ns) {
     struct top_screen screen = {.kind = kind,
                                 .context = context,
-                                .ascii = screen_of_stdout(0, ascii).ascii,
+                                .ascii = screen_of_stdout().ascii,
                                 .delay_ns = delay_ns,
                                 .next_ns = read_clock_ns(CLOCK_MONOTONIC) + delay_ns};
     if (terminal_enter() < 0)

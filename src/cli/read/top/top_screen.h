@@ -63,8 +63,7 @@ void top_screen_put_help_line(struct sheet *sheet, const char *name, const char 
 void top_screen_put_hint(struct sheet *sheet, const char *name, const char *text);
 
 /* Runs until the user quits. Messages are printed after the terminal was restored.
- * delay_ns: between snapshots
- * ascii: only ASCII characters */
-enum status top_screen_run(const struct top_kind *kind, void *context, int64_t delay_ns, bool ascii);
+ * delay_ns: between snapshots */
+enum status top_screen_run(const struct top_kind *kind, void *context, int64_t delay_ns);
 
 #endif

@@ -220,7 +220,7 @@ static void put_waiters(struct sheet *sheet, const struct top_waits *waits, size
     const struct sheet_column columns[] = {
         {"share", SHEET_NUMBER, 0, NUMBER_COLUMNS},
         {"total", SHEET_NUMBER, 1, NUMBER_COLUMNS},
-        {"longest", SHEET_NUMBER, 2, NUMBER_COLUMNS},
+        {"max", SHEET_NUMBER, 2, NUMBER_COLUMNS},
         {kinds[waits->by], SHEET_NAME, 3, WHO_COLUMNS_MIN, WHO_COLUMNS_MAX},
         {"above all", SHEET_LINE, 4, CAUSE_COLUMNS_MIN},
     };
@@ -250,14 +250,16 @@ static void put_chosen(struct sheet *sheet, const struct top_waits *waits) {
     CLEANUP_STR struct str title = {0};
     if (chosen == waits->waiter_count) {
         sheet_put(sheet, FORM_LINE, INK_STRONG, 0, "%s", waits->chosen);
-        sheet_span(sheet, INK_PLAIN, " has not waited for anything but work in this time.");
+        sheet_span(sheet, INK_PLAIN, " has not waited in this time (idle waits excluded).");
         return;
     }
     const struct top_waiter *waiter = &waits->waiters[chosen];
     str_addf(&title, "causes of %s", waiter->who);
     const struct sheet_column columns[] = {
-        {"share", SHEET_NUMBER, 0, NUMBER_COLUMNS},           {"total", SHEET_NUMBER, 1, NUMBER_COLUMNS},
-        {"longest", SHEET_NUMBER, 2, NUMBER_COLUMNS},         {"waits", SHEET_NUMBER, 3, NUMBER_COLUMNS},
+        {"share", SHEET_NUMBER, 0, NUMBER_COLUMNS},
+        {"total", SHEET_NUMBER, 1, NUMBER_COLUMNS},
+        {"max", SHEET_NUMBER, 2, NUMBER_COLUMNS},
+        {"waits", SHEET_NUMBER, 3, NUMBER_COLUMNS},
         {str_text(&title), SHEET_LINE, 4, CAUSE_COLUMNS_MIN},
     };
     SHEET_TABLE(sheet, columns);

@@ -74,6 +74,6 @@ void top_waits_page_put(struct sheet *sheet, const struct top_waits *waits, int 
 void top_waits_page_put_report(struct sheet *sheet, const struct top_waits *waits, enum wait_by by);
 
 /* As top_screen_run(). */
-enum status top_waits_screen_run(struct top_waits *waits, int64_t delay_ns, bool ascii);
+enum status top_waits_screen_run(struct top_waits *waits, int64_t delay_ns);
 
 #endif

@@ -68,7 +68,7 @@ static const char *reason(int error) {
     return strerror(-error);
 }
 
-enum status top_waits_screen_run(struct top_waits *waits, int64_t delay_ns, bool ascii) {
+enum status top_waits_screen_run(struct top_waits *waits, int64_t delay_ns) {
     static const struct top_kind kind = {
         .keys = keys,
         .key_count = ARRAY_SIZE(keys),
@@ -80,5 +80,5 @@ enum status top_waits_screen_run(struct top_waits *waits, int64_t delay_ns, bool
         .complain = complain_of_waits,
         .reason = reason,
     };
-    return top_screen_run(&kind, waits, delay_ns, ascii);
+    return top_screen_run(&kind, waits, delay_ns);
 }

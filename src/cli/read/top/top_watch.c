@@ -40,7 +40,8 @@ static int find_only(char **ret_path) {
         return 0;
     }
     if (recording_count == 0) {
-        complain("no mount of osproffs has a live file here; name the mount point, or the live file");
+        complain("nothing is profiled here; osproffs LOWER MNT or osprof attach DIR begins it, osprof top -a shows all "
+                 "threads; of another user's, name the live file");
         return -ENOENT;
     }
     complain("%zu mounts are being profiled; name one of them:", recording_count);

@@ -112,7 +112,7 @@ int lock_watch_start(const struct waits *beside, struct lock_watch **ret_watch) 
     struct lock_watch *watch = calloc(1, sizeof(*watch));
     int error = watch ? locks_start(beside, &watch->locks, why) : -ENOMEM;
     if (error) {
-        complain("cannot see which locks of the kernel threads fight for: %s", why);
+        complain("cannot see the contention of locks in the kernel: %s", why);
         lock_watch_destroy(watch);
     } else {
         *ret_watch = watch;

@@ -167,7 +167,7 @@ const struct wait_cause *wait_causes_find(struct wait_causes *causes, const stru
     static const struct aggstats_why of_group = {
         .kind = AGGSTATS_CAUSE_CPU,
         .id = "no_cpu_quota",
-        .words = "without a CPU, as its control group had used up its time",
+        .words = "waiting for a CPU: its control group had used up its quota",
     };
     struct kernel_stack functions;
     if (cell->kind >= WAITED_FOR_CPU)

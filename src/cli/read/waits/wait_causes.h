@@ -8,7 +8,7 @@
 #include "thread_cause.h"
 #include "waits.h"
 
-/* The rule is in docs/why.md, and in the table of causes. */
+/* The rule is in docs/now.md, and in the table of causes. */
 enum wait_class {
     WAIT_COUNTS,  /* somebody is slowed down */
     WAIT_FOR_CPU, /* so too */

@@ -54,12 +54,12 @@ void wait_losses_add(struct str *text, const struct waits_losses *losses, const 
     }
     if (losses->no_room > 0) {
         str_separate(text, " ");
-        str_addf(text, "%s %s not counted: there was no room in the kernel.", units_count(losses->no_room).text,
+        str_addf(text, "%s %s not measured: there was no room in the kernel.", units_count(losses->no_room).text,
                  be(words, losses->no_room));
     }
     if (losses->unseen > 0) {
         str_separate(text, " ");
-        str_addf(text, "%s %s not counted: the kernel did not report when %s ended.", units_count(losses->unseen).text,
+        str_addf(text, "%s %s not measured: the kernel did not report when %s ended.", units_count(losses->unseen).text,
                  be(words, losses->unseen), losses->unseen == 1 ? "it" : "they");
     }
     if (losses->skipped > 0) {
@@ -82,7 +82,7 @@ static bool is_little(const struct page *page) {
     return (double)page->by_cause->total_ns < LITTLE_SHARE * (double)page->by_cause->elapsed_ns;
 }
 
-/* "10.0 s: 23 threads of 9 processes waited for something but work, 31.2 s in all." That nobody waited is said only if
+/* "10.0 s: 23 threads of 9 processes waited, 31.2 s in all (idle waits excluded)." That nobody waited is said only if
  * all waits are known. */
 static void put_all(const struct page *page) {
     const struct wait_view *view = page->by_cause;
@@ -94,12 +94,12 @@ static void put_all(const struct page *page) {
         add_who(page, &text, page->options->whose);
     }
     if (view->total_ns > 0 && !is_little(page)) {
-        str_addf(&text, ": %s thread%s of %s process%s waited for something but work, %s in all.",
+        str_addf(&text, ": %s thread%s of %s process%s waited, %s in all (idle waits excluded).",
                  units_count(view->threads).text, units_plural(view->threads), units_count(view->processes).text,
                  view->processes == 1 ? "" : "es", time_text(page, view->total_ns).text);
     } else {
-        str_addf(&text, wait_losses_are_none(&lost) ? ": nobody waited for anything but work"
-                                                    : ": no wait for anything but work was counted");
+        str_addf(&text, wait_losses_are_none(&lost) ? ": no thread waited (idle waits excluded)"
+                                                    : ": no wait was measured (idle waits excluded)");
         if (view->total_ns > 0)
             str_addf(&text, ", except %s in all (%s of the time)", time_text(page, view->total_ns).text,
                      share_text(view->total_ns, view->elapsed_ns).text);
@@ -151,20 +151,20 @@ static void add_holder(const struct page *page, const struct wait_view_row *row)
     sheet_add_more(page->sheet, INK_STRONG, str_text(&text));
 }
 
-/* "Waiting for work: 213 threads, for events (epoll) (55.0 %), ..." */
+/* "Idle waits, not included: 10 min, 213 threads, for events (epoll) (55.0 %), ..." */
 static void put_work(const struct page *page) {
     const struct wait_view *view = page->by_cause;
     CLEANUP_STR struct str text = {0};
     if (view->counting_rows == view->count)
         return;
-    str_addf(&text, "Waiting for work, which is not in it: %s", time_text(page, view->work_ns).text);
+    str_addf(&text, "Idle waits, not included: %s", time_text(page, view->work_ns).text);
     if (view->work_threads > 0)
         str_addf(&text, ", %s thread%s all the time", units_count(view->work_threads).text,
                  units_plural(view->work_threads));
     for (size_t i = view->counting_rows; i < view->count && i < view->counting_rows + CAUSES_NAMED; i++)
         str_addf(&text, "%s%s (%s)", i == view->counting_rows ? "; " : ", ", view->rows[i].cause->why.words,
                  share_text(view->rows[i].total_ns, view->work_ns).text);
-    str_addf(&text, ".%s", page->options->has_work || page->options->has_no_hints ? "" : " --work shows them.");
+    str_addf(&text, ".%s", page->options->has_work || page->options->has_no_hints ? "" : " --idle shows them.");
     sheet_sentence(page->sheet, 0, "%s", str_text(&text));
 }
 
@@ -175,11 +175,10 @@ static void put_lost(const struct page *page) {
     wait_losses_add(&text, &lost, &words);
     if (page->watch->sums.is_folded) {
         str_separate(&text, " ");
-        str_addf(
-            &text,
-            "Of more than %u threads, names and causes those that waited least are summed by program; they are not "
-            "among the threads and processes.",
-            WAIT_ROWS_MAX);
+        str_addf(&text,
+                 "More than %u threads, names and causes: those that waited least are summed by program; they are not "
+                 "among the threads and processes.",
+                 WAIT_ROWS_MAX);
     }
     if (text.length > 0)
         sheet_warning(page->sheet, "%s", str_text(&text));
@@ -241,7 +240,7 @@ static void put_table(const struct page *page) {
         {"total", SHEET_NUMBER, 2},
         {is_of_locks ? "contentions" : "waits", SHEET_NUMBER, 3},
         {"average", SHEET_NUMBER, 4},
-        {"longest", SHEET_NUMBER, 5},
+        {"max", SHEET_NUMBER, 5},
         {titles[page->options->by], SHEET_NAME, 6},
         {is_of_locks ? "lock, and the function that asked for it" : "cause", SHEET_TEXT, 1},
     };

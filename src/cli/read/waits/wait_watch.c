@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base.h"
 #include "command.h"
@@ -87,7 +88,8 @@ int wait_watch_start(const struct attach_processes *processes, const struct atta
     *ret_watch = (struct wait_watch){.waits = NULL};
     int error = start(processes, cgroup, ret_watch, why);
     if (error) {
-        complain("cannot see what threads wait for: %s", why);
+        complain("cannot see what threads wait for: %s%s", why,
+                 error == -EPERM && geteuid() != 0 ? COLLECTOR_PERMISSION_HINT : "");
         wait_watch_finish(ret_watch);
     }
     return error;

@@ -121,7 +121,7 @@ static int print_page(struct wait_watch *watch, const struct wait_view *by_cause
                                            .has_stacks = options->has_stacks,
                                            .rows_max = options->is_verbose ? 0 : rows_max,
                                            .whose = whose};
-    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
+    const struct screen screen = screen_of_stdout();
     CLEANUP_SHEET struct sheet sheet = sheet_of(&screen, 1);
     struct wait_view by_who;
     int error = wait_watch_view(watch, page.by == WAIT_BY_NOBODY ? WAIT_BY_PROGRAM : page.by, &by_who);

@@ -18,8 +18,6 @@ struct why_all_options {
     bool has_stacks;
     bool is_verbose;
     bool json;
-    bool ascii;
-    unsigned width;
 };
 
 enum status why_all(const struct why_all_options *options);

@@ -16,7 +16,7 @@
 #define PERIOD_USER 64U /* for callers that use attributes, */
 #define PERIOD_OTHER 1U /* and for other callers: all names */
 #define ENOUGH 32U      /* bare names needed for a judgement */
-#define WORTH_ONE_IN 3U /* share of attributes used below which LOOKUPs cost less (docs/benchmarks.md) */
+#define WORTH_ONE_IN 3U /* share of attributes used below which LOOKUPs cost less (docs/internals/benchmarks.md) */
 
 static uint32_t load(const uint32_t *counter) {
     return __atomic_load_n(counter, __ATOMIC_RELAXED);

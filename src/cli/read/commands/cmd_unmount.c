@@ -1,16 +1,16 @@
-/* osprof reset, groups, dump, rotate and unmount: commands to a mount, a row each. */
+/* osprof unmount: unmounts, and waits for the final profile. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 
 #include "base.h"
 #include "command.h"
 #include "control_socket.h"
 #include "live_files.h"
-#include "mount_command.h"
 #include "mounts.h"
 #include "option_table.h"
 #include "path.h"
@@ -20,97 +20,6 @@
 #define STEP_MS 10
 #define FOR_EVER (-1)
 
-static const struct option_row mount_rows[] = {
-    ROW_MOUNT_ARGUMENTS(DIRECTORIES, "MOUNT"),
-    {.kind = OPTION_END},
-};
-
-static const struct option_row mount_and_groups_rows[] = {
-    ROW_MOUNT_ARGUMENTS(TEXT, "MOUNT KIND[+KIND...]|off"),
-    {.kind = OPTION_END},
-};
-
-static const struct option_row mount_and_file_rows[] = {
-    ROW_MOUNT_ARGUMENTS(FILE, "MOUNT [FILE]"),
-    {.kind = OPTION_END},
-};
-
-/* ---- Commands ----------------------------------------------------------------------------------- */
-
-static const char *why_not_saved(int error, const char *file) {
-    return error == -EINVAL && !file ? "it has none, as with -o rotate or of osprof attach, so name a file" : NULL;
-}
-
-static const char *why_not_rotated(int error, const char *file) {
-    switch (error) {
-    case -EEXIST:
-        return "it is there already; choose a new name";
-    case -EBUSY:
-        return "the final profile of the mount goes there; choose another name";
-    case -EINVAL:
-        return file ? "osproffs is too old" : "only a mount of osproffs with -o rotate names its files, so name one";
-    default:
-        return NULL;
-    }
-}
-
-static const char *why_not_grouped(int error, const char *kinds) {
-    (void)kinds;
-    switch (error) {
-    case -EBUSY:
-        return "others are on; 'off' ends them, and forgets their calls";
-    case -EINVAL:
-        return "must be off, or some of process, program, cgroup, uid, file, directory and directory:N, such as "
-               "program+file; osprof fuse, osprof attach and an older osproffs cannot switch them";
-    case -EOPNOTSUPP:
-        return "nothing is recorded there (osproffs -o timing)";
-    default:
-        return NULL;
-    }
-}
-
-static const struct mount_verb groups = {
-    .verb = "groups",
-    .use = MOUNT_NO_FILE,
-    .files_min = 1,
-    .files_max = 1,
-    .wrong_usage = "a mount point must be given, and of what there are groups, or off",
-    .failed = "cannot switch groups of",
-    .to = "to",
-    .why = why_not_grouped,
-};
-
-static const struct mount_verb reset = {
-    .verb = "reset",
-    .wrong_usage = "exactly one mount point must be given",
-    .failed = "cannot reset the profile of",
-};
-
-static const struct mount_verb dump = {
-    .verb = "dump",
-    .use = MOUNT_FILE_REPLACED,
-    .files_max = 1,
-    .wrong_usage = "a mount point must be given, and at most one file",
-    .failed = "cannot save the profile of",
-    .to = "in",
-    .no_file = "the place of its final profile",
-    .why = why_not_saved,
-};
-
-static const struct mount_verb rotate = {
-    .verb = "rotate",
-    .use = MOUNT_FILE_NEW,
-    .files_max = 1,
-    .wrong_usage = "a mount point and a new file must be given",
-    .failed = "cannot rotate the profile of",
-    .to = "into",
-    .no_file = "the next of its files",
-    .unchanged = "; the profile is unchanged",
-    .why = why_not_rotated,
-};
-
-/* ---- Unmounting --------------------------------------------------------------------------------- */
-
 /* The daemon removes the file when the profile is saved elsewhere. */
 static bool is_removed(int live_fd) {
     struct stat attr;
@@ -118,7 +27,8 @@ static bool is_removed(int live_fd) {
 }
 
 static enum status complain_left(const struct live_file *live) {
-    complain("the profile is in %s, since osproffs could not write it; 'osprof recover' saves it", live->path);
+    complain("the profile is in %s, since osproffs could not write it; osprof save %s -o FILE saves it", live->path,
+             live->path);
     return STATUS_TROUBLE;
 }
 
@@ -151,9 +61,10 @@ static int wait_for(int live_fd, int most_ms) {
 
 /* A file system stays alive at other places where it is mounted, by mount --bind or in other mount namespaces. */
 static void complain_waiting(const char *path, const struct live_file *live) {
-    complain("%s is unmounted; waiting for the profile until osproffs (process %ld) ends: it hangs, or is also mounted "
-             "elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')",
-             path, (long)live->info.pid);
+    complain(
+        "%s is unmounted; waiting until osproffs (process %ld) has written the profile; if it takes long: it hangs, "
+        "or is also mounted elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')",
+        path, (long)live->info.pid);
 }
 
 /* Without an answer of the daemon: judges by the live file where the profile was to be saved, and whether anything is
@@ -207,6 +118,8 @@ static enum status unmount_found(const char *path, const struct live_file *live,
     CLEANUP_FD int answer_fd = -1; /* asked for before unmounting */
     if (!socket || control_socket_await_end(socket, &answer_fd) != 0)
         answer_fd = -1;
+    struct statfs attributes;
+    const bool is_dead = !live && statfs(path, &attributes) < 0 && errno == ENOTCONN;
     int error = mounts_unmount(path, 0);
     if (error) {
         complain("cannot unmount %s: %s%s", path, strerror(-error),
@@ -220,9 +133,14 @@ static enum status unmount_found(const char *path, const struct live_file *live,
         return wait_for_outcome(path, live, live_fd, answer_fd);
     if (live_fd >= 0)
         return wait_for_end(path, live, live_fd);
+    if (is_dead && !left) {
+        complain("%s is unmounted; its osproffs had been killed, and no live file that you may read is of it", path);
+        return STATUS_OK;
+    }
     if (left)
-        complain("%s is unmounted; its osproffs had been killed: the profile is in %s, and 'osprof recover' saves it",
-                 path, left->path);
+        complain(
+            "%s is unmounted; its osproffs had been killed: its profile is in %s, and osprof save %s -o FILE saves it",
+            path, left->path, left->path);
     else
         complain("%s is unmounted; without a live file that you may read it is not known when its profile is written",
                  path);
@@ -254,68 +172,31 @@ static enum status unmount_and_wait(const char *mount) {
     return unmount_found(path, live, left);
 }
 
-static const struct mount_verb unmount = {
-    .wrong_usage = "exactly one mount point must be given",
-    .act = unmount_and_wait,
+/* ---- The command -------------------------------------------------------------------------------- */
+
+static const struct option_row rows[] = {
+    ROW_MOUNT_ARGUMENTS(DIRECTORIES, "MOUNT"),
+    {.kind = OPTION_END},
 };
 
-/* ---- The commands ------------------------------------------------------------------------------- */
-
-const struct command command_reset = {
-    .name = "reset",
-    .summary = "starts the profile of a mount afresh",
-    .help = "Counts from now on: what the profile of the osproffs mount MOUNT held until now is no longer "
-            "shown, nor in the final profile. Who mounted it may, unless that is root, "
-            "and who has CAP_SYS_ADMIN.",
-    .options = mount_rows,
-    .run = mount_verb_run,
-    .mount_verb = &reset,
-};
-
-const struct command command_groups = {
-    .name = "groups",
-    .summary = "switches on which files a mount tells, and whose calls",
-    .help =
-        "From now on the profile of the osproffs mount MOUNT also has one for each process, program, cgroup, user "
-        "(uid), file or directory (directory:N: of N components), as with osproffs -o by=KIND, until it is switched "
-        "off. Calls that began before are among the others, and show says how many. Who mounted it may, unless that "
-        "is root, and who has CAP_SYS_ADMIN.",
-    .options = mount_and_groups_rows,
-    .run = mount_verb_run,
-    .mount_verb = &groups,
-};
-
-const struct command command_dump = {
-    .name = "dump",
-    .summary = "saves the profile of a mount so far",
-    .help = "Saves the profile of the osproffs mount MOUNT, which goes on, in FILE, or where its final profile will "
-            "go. A profile that is there is replaced. Who mounted it may, unless that is "
-            "root, and who has CAP_SYS_ADMIN.",
-    .options = mount_and_file_rows,
-    .run = mount_verb_run,
-    .mount_verb = &dump,
-};
-
-const struct command command_rotate = {
-    .name = "rotate",
-    .summary = "saves the profile of a mount, and begins the next at the same instant",
-    .help = "Saves what the osproffs mount MOUNT has counted since the last rotation in the new file FILE, and "
-            "counts afresh from that instant: each call is in exactly one of these profiles. Who mounted it "
-            "may, unless that is root, and who has CAP_SYS_ADMIN. FILE may be left out where the mount rotates by "
-            "itself (osproffs -o rotate): then it is "
-            "the next of its files.",
-    .options = mount_and_file_rows,
-    .run = mount_verb_run,
-    .mount_verb = &rotate,
-};
+static enum status run_unmount(const struct command *command, int argc, char **argv) {
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, NULL, &arguments, &status))
+        return status;
+    if (arguments.rest_count != 1)
+        return usage_error(command, "exactly one mount point must be given");
+    return unmount_and_wait(arguments.rest[0]);
+}
 
 const struct command command_unmount = {
     .name = "unmount",
     .summary = "unmounts, and waits until the final profile is written",
-    .help = "Unmounts the mount MOUNT of osproffs, or of a daemon that osprof fuse profiles, waits until its final "
-            "profile is written, and tells where it is. "
-            "umount and fusermount3 return earlier. Only who mounted it, and root, may.",
-    .options = mount_rows,
-    .run = mount_verb_run,
-    .mount_verb = &unmount,
+    .help =
+        "Unmounts the mount MOUNT of osproffs, or of a daemon that osprof fuse profiles, waits until its final "
+        "profile is written, and prints where it is. umount and fusermount3 return earlier. Permitted: the user who "
+        "mounted it, and root.",
+    .options = rows,
+    .common = COMMON_QUIET,
+    .run = run_unmount,
 };

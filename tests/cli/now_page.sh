@@ -1,5 +1,5 @@
 #!/bin/bash
-# The commands of docs/in-place.md work as they stand there.
+# The commands of docs/now.md work as they stand there.
 # shellcheck disable=SC2119 # "watched" takes options of osprof attach
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=../mount/helpers.sh
@@ -25,8 +25,8 @@ others=("$load")
 # The blocks of shell, with this test's directory and process
 page() {
     # shellcheck disable=SC2016 # of Markdown
-    sed -n '/^```sh$/,/^```$/ { /^```/d; p }' "$tests_dir/../../docs/in-place.md" |
-        sed -e "s|/srv/data|$fs|g; s|--for 30s|--for 500ms|; s|--pid 4711|--pid $load|; s|osprof top|& --batch --count 1 --delay 0.2|"
+    sed -n '/^```sh$/,/^```$/ { /^```/d; p }' "$tests_dir/../../docs/now.md" |
+        sed -e "s|/srv/data|$fs|g; s/--for [0-9]*s/--for 500ms/; s|--pid 4711|--pid $load|; s|osprof top|& --batch --count 1 --delay 0.2|"
 }
 page >commands
 # a control group of that name would have to be made
@@ -49,7 +49,7 @@ run() {
 
 # those that attach, and those to type meanwhile
 split_at_attach() {
-    awk '/osprof attach|setpriv/ { in_attach = 1 } { print >(in_attach ? "attaching" : "meanwhile") } !/\\$/ { in_attach = 0 }' commands
+    awk '/osprof attach|setpriv|osprof why($| -a)/ { in_attach = 1 } { print >(in_attach ? "attaching" : "meanwhile") } !/\\$/ { in_attach = 0 }' commands
 }
 split_at_attach
 watched --slow 10ms
@@ -63,7 +63,7 @@ cp said err
 ended 0
 run "$PWD/attaching"
 grep -c ' elapsed; calls ' out >pages
-assert_eq 5 "$(<pages)" "pages that are printed"
+assert_eq 4 "$(<pages)" "pages that are printed"
 rm -rf fs/orders
 wait "$load" || true
 others=()

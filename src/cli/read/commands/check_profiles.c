@@ -1,4 +1,4 @@
-/* osprof check: are a profile's numbers consistent? Every call was counted when it began and its bucket when it ended.
+/* osprof show --check: are a profile's numbers consistent? Every call was counted when it began and its bucket when it ended.
  * So both must agree except for the calls in flight (thesis §5.8), and those that were left and will never end; and the
  * total latency must be possible for the buckets. It also says how far preemption may have moved calls to other buckets
  * (thesis §3.3.1). */
@@ -9,10 +9,10 @@
 
 #include "base.h"
 #include "calibration.h"
+#include "check_profiles.h"
 #include "command.h"
 #include "figures.h"
 #include "input.h"
-#include "option_table.h"
 #include "preemption.h"
 #include "screen.h"
 #include "units.h"
@@ -95,14 +95,6 @@ static bool is_consistent(const char *name, const struct aggstats_profile *profi
     return consistent;
 }
 
-struct check_options {
-    const char *layer; /* NULL: all */
-    bool preemption;
-    const char *quantum;    /* a time with its unit; NULL: from the calibration of the profile's host */
-    double quantum_seconds; /* 0: likewise */
-    unsigned threads;       /* that take turns on a CPU, at least 2 */
-};
-
 /* ---- Preemption --------------------------------------------------------------------------------- */
 
 static struct units_text expected_text(double calls) {
@@ -151,13 +143,13 @@ static void print_preempted(const struct preemption_terms *terms, const struct a
 static enum status print_preemption(const struct check_options *options, const char *name,
                                     const struct aggstats_profile *profile) {
     const uint64_t frequency_hz = profile->clock.frequency_hz;
-    const struct units units = {.frequency_hz = frequency_hz, .ascii = screen_of_stdout(0, false).ascii};
-    double quantum_seconds = options->quantum_seconds;
+    const struct units units = {.frequency_hz = frequency_hz, .ascii = screen_of_stdout().ascii};
+    double quantum_seconds = (double)options->quantum_ns / 1e9;
     if (frequency_hz == 0) {
         complain("cannot estimate preemption in %s: it does not tell its clock's rate", name);
         return STATUS_TROUBLE;
     }
-    if (!options->quantum) {
+    if (options->quantum_ns == 0) {
         struct calibration calibration;
         calibration_for_profile(profile, &calibration);
         const struct characteristic *quantum = calibration_time(&calibration, CHARACTERISTIC_QUANTUM);
@@ -166,14 +158,14 @@ static enum status print_preemption(const struct check_options *options, const c
     }
     if (quantum_seconds == 0) {
         complain("cannot estimate preemption in %s: the scheduler's quantum of its host is not known; run 'osprof "
-                 "calibrate' there, or give --quantum",
+                 "doctor --calibrate' there, or give --quantum",
                  name);
         return STATUS_TROUBLE;
     }
     const struct preemption_terms terms =
         preemption_terms_of(profile, quantum_seconds * (double)frequency_hz, options->threads);
     printf("%s: preemption, if %u threads take turns of %s%s on a CPU", name, terms.threads,
-           units_cycles(&units, terms.quantum_cycles).text, options->quantum ? "" : " (calibrated)");
+           units_cycles(&units, terms.quantum_cycles).text, options->quantum_ns > 0 ? "" : " (calibrated)");
     if (terms.yield > 0)
         printf(" and %.1f %% of calls wait", 100 * terms.yield);
     puts(":");
@@ -182,7 +174,7 @@ static enum status print_preemption(const struct check_options *options, const c
     return STATUS_OK;
 }
 
-/* ---- The command -------------------------------------------------------------------------------- */
+/* ---- All of it ---------------------------------------------------------------------------------- */
 
 /* Numbers need not agree exactly if they were taken while calls began and ended, or after memory ran out. Reading has
  * already checked what they must satisfy: no more calls in buckets than were made. */
@@ -207,7 +199,7 @@ static enum status worse(enum status a, enum status b) {
 
 /* With the layer behind the name if there are several. */
 static enum status check_argument(const struct check_options *options, const char *argument) {
-    const struct screen screen = screen_of_stdout(0, false);
+    const struct screen screen = screen_of_stdout();
     struct input input;
     struct input_layer layer = {.name = options->layer};
     enum status status = STATUS_OK;
@@ -232,71 +224,9 @@ static enum status check_argument(const struct check_options *options, const cha
     return status;
 }
 
-/* "4ms", "58 ms" */
-static bool parse_seconds(const char *text, double *ret_seconds) {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
-    char *end;
-    double number = strtod(text, &end);
-    while (*end == ' ')
-        end++;
-    for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-        *ret_seconds = number * units[i].seconds;
-        if (strcmp(end, units[i].name) == 0)
-            return *ret_seconds >= 1e-6 && *ret_seconds <= 3600;
-    }
-    return false;
-}
-
-static const struct option_row rows[] = {
-    {.name = "preemption",
-     .help = "estimate also how many calls took longer because the scheduler gave their CPU to others, and in which "
-             "buckets those are; at most, as if all latency were CPU time",
-     INTO(FLAG, struct check_options, preemption)},
-    {.name = "quantum",
-     .metavar = "TIME",
-     .help = "for how long a thread has the CPU, such as 4ms; default: as 'osprof calibrate' measured it on the "
-             "profile's host",
-     INTO(TEXT, struct check_options, quantum)},
-    {.name = "threads",
-     .metavar = "N",
-     .min = 2,
-     .max = 100000,
-     .help = "threads that want each CPU, {}; default: 2",
-     INTO(UNSIGNED, struct check_options, threads)},
-    ROW_LAYER_OF_ALL(struct check_options, layer),
-    ROW_PROFILE_ARGUMENTS("PROFILE..."),
-    {.kind = OPTION_END},
-};
-
-static enum status run_check(const struct command *command, int argc, char **argv) {
-    struct check_options options = {.threads = 2};
-    struct arguments arguments;
-    enum status status;
-    if (!options_parse(command, argc, argv, &options, &arguments, &status))
-        return status;
-    if (options.quantum && !parse_seconds(options.quantum, &options.quantum_seconds))
-        return usage_error(command, "--quantum must be a time from 1us to 3600s, such as 4ms, not '%s'",
-                           options.quantum);
-    if (options_given(&arguments, "quantum threads") && !options.preemption)
-        return usage_error(command, "--quantum and --threads go with --preemption only");
-    if (arguments.rest_count == 0)
-        return usage_error(command, "no profile given");
-    for (int i = 0; i < arguments.rest_count; i++)
-        status = worse(status, check_argument(&options, arguments.rest[i]));
+enum status check_profiles(const struct check_options *options, char *const *names, size_t count) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < count; i++)
+        status = worse(status, check_argument(options, names[i]));
     return status;
 }
-
-const struct command command_check = {
-    .name = "check",
-    .summary = "tests whether profiles are consistent in themselves",
-    .help = "For every operation: the calls in its buckets and those in flight must be all its calls, and its total "
-            "latency must be one that its buckets allow. Prints a line per profile, or a line per inconsistency; of a "
-            "recording for each layer. "
-            "PROFILE is as for 'osprof show'.",
-    .notes = "Exit status: 0 all are consistent; 1 one is not; 2 one could not be read, or no quantum is known.",
-    .options = rows,
-    .run = run_check,
-};

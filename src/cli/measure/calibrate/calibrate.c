@@ -1,4 +1,4 @@
-/* osprof calibrate: measures how long this machine takes for the things that latencies consist of, prints it, and
+/* osprof doctor --calibrate: measures how long this machine takes for the things that latencies consist of, prints it, and
  * stores it for 'osprof show' to compare peaks with (thesis §3.1.2). All that can fail is tried before anything is
  * measured. */
 #include <inttypes.h>
@@ -7,23 +7,15 @@
 #include <time.h>
 
 #include "base.h"
+#include "calibrate.h"
 #include "calibration.h"
 #include "command.h"
 #include "measure.h"
 #include "mounts.h"
-#include "option_table.h"
 #include "path.h"
 #include "screen.h"
 #include "state_dir.h"
 #include "units.h"
-
-struct calibrate_options {
-    bool quick;
-    bool print;
-    struct option_list networks; /* HOST:PORT */
-    char **directories;
-    size_t directory_count;
-};
 
 /* A directory whose device is measured. */
 struct device {
@@ -293,7 +285,7 @@ static enum status save(struct run *run) {
     return STATUS_OK;
 }
 
-/* ---- The command -------------------------------------------------------------------------------- */
+/* ---- All of it ---------------------------------------------------------------------------------- */
 
 static enum status print_saved(struct run *run) {
     struct calibration calibration;
@@ -302,7 +294,8 @@ static enum status print_saved(struct run *run) {
         return complain_no_file(run, open_error);
     const int error = open_error ? open_error : calibration_load(&run->file, &calibration);
     if (error == -ENOENT)
-        complain("no calibration of this machine: there is no %s; 'osprof calibrate' makes it", run->file.path);
+        complain("no calibration of this machine: there is no %s; 'osprof doctor --calibrate' makes it",
+                 run->file.path);
     if (error)
         return STATUS_TROUBLE;
     print_heading(run, &calibration, true);
@@ -316,14 +309,11 @@ static enum status print_saved(struct run *run) {
     return STATUS_OK;
 }
 
-static enum status calibrate(const struct calibrate_options *options) {
+enum status calibrate(const struct calibrate_options *options) {
     CLEANUP_FREE struct device *devices = calloc(options->directory_count + 1, sizeof(*devices));
     CLEANUP_FREE struct peer **peers = calloc(options->networks.count + 1, sizeof(struct peer *));
-    struct run run = {.options = options,
-                      .devices = devices,
-                      .peers = peers,
-                      .file = {.dir_fd = -1},
-                      .screen = screen_of_stdout(0, false)};
+    struct run run = {
+        .options = options, .devices = devices, .peers = peers, .file = {.dir_fd = -1}, .screen = screen_of_stdout()};
     run.units.ascii = run.screen.ascii;
     run.effort = options->quick
                      ? (struct effort){.sample_count = 101, .seconds_max = 0.3, .file_bytes = (size_t)8 << 20}
@@ -357,42 +347,3 @@ static enum status calibrate(const struct calibrate_options *options) {
     calibration_file_close(&run.file);
     return status;
 }
-
-static const struct option_row rows[] = {
-    {.name = "quick", .help = "fewer samples: about a second", INTO(FLAG, struct calibrate_options, quick)},
-    {.name = "network",
-     .metavar = "HOST:PORT",
-     .help = "also round trips to HOST, by connecting to a TCP port that is open or refuses; may be repeated",
-     INTO(TEXTS, struct calibrate_options, networks)},
-    {.name = "print", .help = "measure nothing, print what was kept", INTO(FLAG, struct calibrate_options, print)},
-    ROW_ARGUMENTS(DIRECTORIES, "[DIR]..."),
-    {.kind = OPTION_END},
-};
-
-static enum status run_calibrate(const struct command *command, int argc, char **argv) {
-    struct calibrate_options options = {0};
-    struct arguments arguments;
-    enum status status;
-    if (options_parse(command, argc, argv, &options, &arguments, &status)) {
-        options.directories = arguments.rest;
-        options.directory_count = (size_t)arguments.rest_count;
-        if (options.print && (options_given(&arguments, "quick network") || options.directory_count > 0))
-            status = usage_error(command, "--print measures nothing: it goes alone");
-        else
-            status = calibrate(&options);
-    }
-    option_list_finish(&options.networks);
-    return status;
-}
-
-const struct command command_calibrate = {
-    .name = "calibrate",
-    .summary = "measures this machine's characteristic times, for 'show' to name peaks by",
-    .help = "Measures a system call, a context switch, the timer and the scheduler; for each DIR its device, read, "
-            "written and flushed past the page cache. Prints the median and the quartiles of each, and keeps them in "
-            "$XDG_STATE_HOME/osprof/HOST.calibration (~/.local/state without that variable). 'osprof show' then says "
-            "which of them a peak lies near. Takes some seconds, best without other load.",
-    .notes = "Exit status: 0 fine; 1 a DIR or HOST could not be measured; 2 trouble.",
-    .options = rows,
-    .run = run_calibrate,
-};
