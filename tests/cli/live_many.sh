@@ -50,7 +50,7 @@ done
 
 expect_few "$calls_max" "$show_alone" "$(calls show after.osprof)" "osprof show of a file"
 cmp shown_alone out || fail "shows something else beside live files"
-# Each of the two profiles is looked for, and whose result the file is that is written.
+# Live files are looked for twice for each profile: once for one that the name may mean, once as it is loaded. Once would do.
 expect_few $((3 * calls_max)) "$save_alone" "$(calls save -o sum before.osprof after.osprof)" "osprof save of two"
 # The paths of its calls in flight are asked for where its file says.
 expect_few $((2 * calls_max)) "$show_alone" "$(calls show --charts one)" "osprof show of a mount"
